@@ -29,10 +29,14 @@ constexpr std::size_t kEntries = 8192;
 constexpr std::size_t kRow = 1024, kRows = 16384;
 constexpr int kShortInARow = 200;
 
+/// Of the plain program's memory: as malloc gives it, or asked for with madvise. Memory of emulated devices
+/// is a file in memory, whose pages are small unless the system's settings allow large ones.
+enum Pages : std::size_t { kUsual, kLarge };
+
 /// What the other host tells at the beginning.
 struct Invitation {
   aclrtMemFabricHandle handle;
-  std::uint16_t port;
+  std::uint16_t ports[2];  // of the plain program, by Pages
 };
 
 aclrtDrvMemHandle MakePhysical() {
@@ -51,11 +55,10 @@ std::byte* Map(aclrtDrvMemHandle physical) {
   return static_cast<std::byte*>(reserved);
 }
 
-/// Memory of the plain program, in large pages like a device's.
-std::byte* PlainMemory() {
+std::byte* PlainMemory(Pages pages) {
   void* const memory = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw bench::Failure("mmap failed");
-  ::madvise(memory, kBytes, MADV_HUGEPAGE);
+  ::madvise(memory, kBytes, pages == kLarge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   auto* const bytes = static_cast<std::byte*>(memory);
   bench::FillRandom({bytes, kBytes}, 3);
   return bytes;
@@ -69,8 +72,10 @@ void BeOwner(int socket) {
   Invitation invitation = {};
   BENCH_ACL(aclrtMemExportToShareableHandleV2(physical, ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION,
                                               ACL_MEM_SHARE_HANDLE_TYPE_FABRIC, &invitation.handle));
-  const bench::PlainServer server(bench::OtherHost::kThere, PlainMemory(), kBytes);
-  invitation.port = server.port();
+  const bench::PlainServer usual(bench::OtherHost::kThere, PlainMemory(kUsual), kBytes);
+  const bench::PlainServer large(bench::OtherHost::kThere, PlainMemory(kLarge), kBytes);
+  invitation.ports[kUsual] = usual.port();
+  invitation.ports[kLarge] = large.port();
   bench::SendAll(socket, &invitation, sizeof(invitation));
   char end = 0;
   bench::ReceiveAll(socket, &end, 1);
@@ -150,8 +155,9 @@ void PrintTimes(const char* text, double ours, double other, double bar) {
               "TCP ping-pong", ours / other, ours / other <= bar ? "within " : "EXCEEDS", bar);
 }
 
-void Measure(Copies& copies, bench::PlainClient& plain, double seconds) {
-  std::byte* const memory = PlainMemory();
+void Measure(Copies& copies, bench::PlainClient& plain, bench::PlainClient& plain_large, double seconds) {
+  std::byte* const memory = PlainMemory(kUsual);
+  std::byte* const large = PlainMemory(kLarge);
   std::byte message[kShort] = {};
   const auto repeated = [](const std::function<void()>& work) -> bench::TimedWork {
     return [work] {
@@ -176,6 +182,8 @@ void Measure(Copies& copies, bench::PlainClient& plain, double seconds) {
       repeated([&] { copies.Linear(true, kShort); }),
       repeated([&] { copies.Linear(false, kShort); }),
       repeated([&] { plain.PingPong(message, kShort); }),
+      bench::Timed([&] { plain_large.Write(large, kBytes); }),
+      bench::Timed([&] { plain_large.Read(large, kBytes); }),
   };
   const auto times = bench::TakeTurns(works, bench::Until({.seconds = seconds}));
   const auto median = [&](std::size_t work) { return bench::Median(times[work]); };
@@ -184,6 +192,8 @@ void Measure(Copies& copies, bench::PlainClient& plain, double seconds) {
   std::printf("%zu turns\n", times[0].size());
   PrintRates("write 64 MiB", write, rate(1, kBytes), "4 plain sockets", 0.95);
   PrintRates("read 64 MiB", read, rate(3, kBytes), "4 plain sockets", 0.95);
+  PrintRates("write 64 MiB", write, rate(11, kBytes), "with large pages", 0.95);
+  PrintRates("read 64 MiB", read, rate(12, kBytes), "with large pages", 0.95);
   PrintRates("write 8192 x 4 KiB, one batch", rate(4, kEntries * kShort), write, "64 MiB", 0.8);
   PrintRates("read 8192 x 4 KiB, one batch", rate(5, kEntries * kShort), read, "64 MiB", 0.8);
   PrintRates("write 16384 rows of 1 KiB", rate(6, kRows * kRow), write, "64 MiB", 0.7);
@@ -206,9 +216,10 @@ int main(int count, char** arguments) {
     Invitation invitation;
     bench::ReceiveAll(other.socket(), &invitation, sizeof(invitation));
     Copies copies(invitation);
-    bench::PlainClient plain(bench::OtherHost::kThere, invitation.port);
+    bench::PlainClient plain(bench::OtherHost::kThere, invitation.ports[kUsual]);
+    bench::PlainClient plain_large(bench::OtherHost::kThere, invitation.ports[kLarge]);
     copies.Prove();
-    Measure(copies, plain, count > 1 ? std::atof(arguments[1]) : 20);
+    Measure(copies, plain, plain_large, count > 1 ? std::atof(arguments[1]) : 20);
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "bench_hosts: %s\n", failure.what());
     return 1;

@@ -71,6 +71,13 @@ def heading_findings(path, root):
         yield f"{path.relative_to(root).as_posix()}: the first line is no heading"
 
 
+def merge_findings(path, root):
+    """What a merge that was not finished leaves behind."""
+    for number, line in enumerate(path.read_text().splitlines(), start=1):
+        if re.match(r"<{7} |>{7} ", line):
+            yield f"{path.relative_to(root).as_posix()}:{number}: a mark of a merge"
+
+
 def glossary_of_page(text):
     inside = re.search(r"<!-- glossary -->\n(.*?)<!-- end of glossary -->", text, re.S)
     return [re.sub(r"\*\*|`", "", line).removeprefix("- ") for line in inside[1].splitlines()] if inside else []
@@ -170,6 +177,7 @@ def findings(root):
     for path in pages(root):
         yield from link_findings(path, root)
         yield from heading_findings(path, root)
+        yield from merge_findings(path, root)
     for path in spoken(root):
         yield from vague_findings(path, root)
     yield from glossary_findings(root)

@@ -94,7 +94,7 @@ def collectives_document(groups):
         "## HCCL's collectives",
         "",
         f"Of {len(entries)} functions of `libhccl.so`, {counts[SUPPORTED]} are supported and {counts[PARTLY]} in part, for",
-        f"ranks of one host. {counts[EMPTY]} are no-ops, {counts[REFUSED]} is refused with `HCCL_E_NOT_SUPPORT`.",
+        f"ranks of one host or of several. {counts[EMPTY]} are no-ops, {counts[REFUSED]} is refused with `HCCL_E_NOT_SUPPORT`.",
     ]
     for group, members in groups:
         lines += ["", f"### {capital(group)}", "", "| name | status | note |", "|---|---|---|"]

@@ -59,13 +59,18 @@ class World {
  public:
   World(const Seat& seat, SharedRootInfo& root) : World(seat, root, ConfigWithLimit(seat.timeout_seconds)) {}
   World(const Seat& seat, SharedRootInfo& root, const HcclCommConfig& config)
+      : World(seat, [&](HcclComm* made) {
+          const HcclRootInfo info = root.Get(seat.rank);
+          return HcclCommInitRootInfoConfig(seat.size, &info, seat.rank, &config, made);
+        }) {}
+  /// `join` makes the communicator, on the rank's device.
+  World(const Seat& seat, const std::function<HcclResult(HcclComm*)>& join)
       : rank(seat.rank), size(seat.size) {
     uint32_t devices = 0;
     Check(aclrtGetDeviceCount(&devices));
     Check(aclrtSetDevice(static_cast<int32_t>(rank % devices)));
     Check(aclrtCreateStream(&stream));
-    const HcclRootInfo info = root.Get(rank);
-    Check(HcclCommInitRootInfoConfig(size, &info, rank, &config, &comm));
+    Check(join(&comm));
   }
   ~World() {
     aclrtSynchronizeStream(stream);

@@ -15,15 +15,19 @@ extern "C" {
 /* ---- making and destroying ---- */
 
 /** Makes the root info of a future communicator. One rank calls it and gives the bytes to all others. A
- * root info makes one communicator at a time.
+ * root info makes one communicator at a time. If its ranks are on several hosts, the caller is rank 0. With
+ * profile ascend910c it listens for them, at the interface and port of the HCCL_* variables.
  * @param rootInfo Receives 4108 opaque bytes, to be copied as they are.
  * @async no
  * @error HCCL_E_PTR rootInfo is NULL.
  * @error HCCL_E_RUNTIME The calling thread has no current device.
+ * @error HCCL_E_PARA A variable is malformed, or no interface fits it.
+ * @error HCCL_E_UNAVAIL No port that the variables name is free.
  */
 HCCL_PUBLIC_WEAK HcclResult HcclGetRootInfo(HcclRootInfo* rootInfo);
 
-/** Joins the communicator of a root info as one rank. The ranks are threads or processes of one host.
+/** Joins the communicator of a root info as one rank. The ranks are threads or processes, of one host or,
+ * with profile ascend910c, of several.
  * @param nRanks Number of ranks; the same on all of them.
  * @param rootInfo The bytes of HcclGetRootInfo.
  * @param rank Number of this rank, from 0.
@@ -34,7 +38,9 @@ HCCL_PUBLIC_WEAK HcclResult HcclGetRootInfo(HcclRootInfo* rootInfo);
  *     has a wrong value. The ranks do not agree on nRanks, or two of them have one number.
  * @error HCCL_E_PTR comm or rootInfo is NULL.
  * @error HCCL_E_NOT_SUPPORT nRanks is more than 128, the chip has no collectives, or the devices are GPUs and
- *     a rank is another process.
+ *     a rank is another process. A rank runs on another host than the root, and the profile or the devices
+ *     cannot reach it.
+ * @error HCCL_E_NETWORK The memory of another host cannot be reached.
  * @error HCCL_E_TIMEOUT Ranks are missing; the message names them.
  * @error HCCL_E_UNAVAIL The root info is used by another communicator.
  * @error HCCL_E_REMOTE A rank exited meanwhile.
@@ -67,7 +73,7 @@ HCCL_PUBLIC_WEAK HcclResult HcclCommInitRootInfoConfig(uint32_t nRanks, const Hc
  * @error HCCL_E_PARA The file cannot be read, is no rank table, or has a wrong value.
  * @error HCCL_E_UNAVAIL The rank is not in the table, has another device, or the communicator exists
  *     already.
- * @error HCCL_E_NOT_SUPPORT The table names several servers, which is not supported yet.
+ * @error HCCL_E_NOT_SUPPORT The table names several servers, and the profile is not ascend910c.
  * @error other The codes of HcclCommInitRootInfo.
  */
 HCCL_PUBLIC_WEAK HcclResult HcclCommInitClusterInfo(const char* clusterInfo, uint32_t rank, HcclComm* comm);

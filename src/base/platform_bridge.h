@@ -79,6 +79,8 @@ class StreamWork {
   } times;
   /// How long the thread that submits it may spin at a wait, instead of leaving it to the stream.
   virtual std::chrono::nanoseconds max_spin() noexcept { return {}; }
+  /// Whether that thread may execute it. Not if it waits for the network.
+  virtual bool may_go_ahead() const noexcept { return true; }
 
   /// The device memory of this rank that it accesses.
   struct Access {
@@ -102,7 +104,9 @@ struct DeviceRange {
   std::byte* engine = nullptr;
   int file = -1;
   std::uint64_t file_offset = 0;
-  std::int32_t device = -1;  ///< the current device of the calling thread
+  std::int32_t device = -1;       ///< the current device of the calling thread
+  const void* address = nullptr;  ///< the program's
+  std::uint64_t allocation = 0;   ///< its number; never used again
   std::shared_ptr<HeldMemory> held;
 };
 
@@ -148,6 +152,8 @@ bool sampanCopyHere(void* dst, const void* src, std::uint64_t bytes, bool past_c
 void sampanEnterContext(void* context, std::shared_ptr<void>& scope);
 /// The place of an instruction of a process in words; empty if it is not known. Slow.
 void sampanDescribeCode(std::int64_t process, std::uintptr_t instruction, std::string& text);
+/// Closes a key of aclrtIpcMemGetExportKey, of an export or an import, if it is still open.
+void sampanCloseKey(const std::string& key) noexcept;
 /// Whether the address is memory of another host, which counts as memory of the current device.
 bool sampanIsOnOtherHost(const void* address) noexcept;
 /// The chip of the profile.

@@ -292,6 +292,13 @@ class Documents(unittest.TestCase):
             page.write_text("#A / room\n")
             self.assertEqual(list(check_documents.heading_findings(page, root)), ["README.md: the first line is no heading"])
 
+    def test_marks_of_merges(self):
+        with tempfile.TemporaryDirectory() as path:
+            root = pathlib.Path(path).resolve()
+            page = root / "README.md"
+            page.write_text("# A\n\n<<<<<<< ours\na < b\n=======\na > b\n>>>>>>> theirs\n")
+            self.assertEqual(list(check_documents.merge_findings(page, root)), [f"README.md:{n}: a mark of a merge" for n in (3, 7)])
+
     def test_long_sentences(self):
         words = "one two three four five six seven eight nine ten"
         text = (f"// {words} {words}.\n// {words}:\n//\n// {words}\n// - {words}; {words}\n"

@@ -1,7 +1,8 @@
 // hccl::RankGroup at an address of the network, over loopback: where rank 0 listens, and who meets there.
-// Rules of docs/BEHAVIOUR.md: hccl-13.
+// Rules of docs/BEHAVIOUR.md: hccl-13, hccl-16.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -99,6 +100,68 @@ TEST(NetworkGroupTest, RanksThatDoNotComeAreNamed) {
   EXPECT_HCCL(HCCL_E_TIMEOUT, Join(config, 2));
   EXPECT_TRUE(MessageHas("did not find rank 0"));
   EXPECT_TRUE(MessageHas("at 127.0.0.1:"));
+}
+
+/// hccl-16: ranks 0 and 1 meet beside the network, the others over it. Each posts numbers to all.
+TEST(NetworkGroupTest, PostsComeInTheirOrder) {
+  constexpr u32 kRanks = 4, kPosts = 200;
+  RankGroupConfig shared = GroupOf(kRanks);
+  {
+    const EnvironmentVariable interface("HCCL_SOCKET_IFNAME", "=lo"),
+        ports("HCCL_HOST_SOCKET_PORT_RANGE", "auto");
+    EXPECT_HCCL(HCCL_SUCCESS, RankGroup::ReserveAddress(shared.address));
+  }
+  std::vector<std::thread> threads;
+  for (u32 rank = 0; rank < kRanks; ++rank) {
+    threads.emplace_back([&, rank] {
+      std::vector<u32> next(kRanks, 0);
+      std::atomic<u32> heard{0};
+      RankGroupConfig config = shared;
+      config.rank = rank;
+      config.isOnHostOfRank0 = rank < 2;
+      config.onPosted = [&](u32 from, const std::vector<u8>& bytes) {
+        EXPECT_EQ(bytes, std::vector<u8>(next[from], static_cast<u8>(from)));
+        ++next[from];
+        ++heard;
+      };
+      RankWorld world(config);
+      ASSERT_NE(world.group, nullptr);
+      EXPECT_EQ(world.group->HostOf(2), "127.0.0.1");
+      EXPECT_EQ(world.group->HostOf(0), "127.0.0.1");
+      EXPECT_EQ(world.group->HostOf(kRanks), "");
+      const std::vector<u32> all = {0, 1, 2, 3};
+      for (u32 post = 0; post < kPosts; ++post)
+        EXPECT_HCCL(HCCL_SUCCESS, world.group->Post(all, std::vector<u8>(post, static_cast<u8>(rank))));
+      while (heard < kRanks * kPosts)
+        std::this_thread::yield();
+      EXPECT_HCCL(HCCL_E_PARA, world.group->Post({kRanks}, {}));
+      EXPECT_HCCL(HCCL_E_PARA, world.group->Post({0}, std::vector<u8>((std::size_t{1} << 20) + 1)));
+      EXPECT_HCCL(HCCL_SUCCESS, world.group->Barrier());
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+}
+
+/// hccl-13: a reserved port is this process's, until it has reserved 16 others.
+TEST(NetworkGroupTest, AReservedPortIsKept) {
+  const EnvironmentVariable interface("HCCL_SOCKET_IFNAME", "=lo"),
+      ports("HCCL_HOST_SOCKET_PORT_RANGE", "auto");
+  std::string reserved;
+  EXPECT_HCCL(HCCL_SUCCESS, RankGroup::ReserveAddress(reserved));
+  const std::string port = reserved.substr(reserved.find(':') + 1);
+  const auto is_free = [&] {
+    const EnvironmentVariable only("HCCL_HOST_SOCKET_PORT_RANGE", port.c_str());
+    std::string address;
+    return RankGroup::MakeAddress(address) == HCCL_SUCCESS;
+  };
+  EXPECT_FALSE(is_free());
+  std::string other;
+  for (int i = 0; i < 15; ++i)
+    EXPECT_HCCL(HCCL_SUCCESS, RankGroup::ReserveAddress(other));
+  EXPECT_FALSE(is_free());
+  EXPECT_HCCL(HCCL_SUCCESS, RankGroup::ReserveAddress(other));
+  EXPECT_TRUE(is_free());
 }
 
 }  // namespace

@@ -173,6 +173,7 @@ TEST_F(NetworkTest, AnOwnerThatGoesFailsWhatIsPending) {
   leaving.reset();
   Bytes local(4096);
   EXPECT_EQ(Run(*peer, {PeerTransfer::Kind::kRead, {{local.data(), 0, 4096}}}), Code::kLostHeartbeat);
+  EXPECT_NE(message.find("the process has exited"), std::string::npos) << message;
   EXPECT_NE(message.find("127.0.0.1"), std::string::npos) << message;
   EXPECT_NE(message.find(std::to_string(::getpid())), std::string::npos) << message;
 }

@@ -49,9 +49,10 @@ TEST_F(Communicators, RefuseWrongArgumentsInOrder) {
   HcclRootInfo other{};
   ExpectCode(HCCL_E_PARA, "rootInfo does not have the bytes", HcclCommInitRootInfo(1, &other, 0, &comm_));
   other = info_;
-  constexpr std::size_t kHostAt = 16 + 64 + 64;  // behind the mark, the name and the token
+  constexpr std::size_t kHostAt = 16 + 3 * 64;  // behind the mark, the name, the token and the address
   other.internal[kHostAt] = static_cast<char>(other.internal[kHostAt] ^ 1);
-  ExpectCode(HCCL_E_NOT_SUPPORT, "rank 1 runs on another host", HcclCommInitRootInfo(2, &other, 1, &comm_));
+  ExpectCode(HCCL_E_NOT_SUPPORT, "rank 1 and rank 0 run on different hosts",
+             HcclCommInitRootInfo(2, &other, 1, &comm_));
   ExpectCode(HCCL_E_NOT_SUPPORT, "200 ranks", HcclCommInitRootInfo(200, &info_, 0, &comm_));
   std::thread([&] {
     ExpectCode(HCCL_E_RUNTIME, "no current device", HcclGetRootInfo(&other));

@@ -4,6 +4,7 @@
 #define SAMPAN_HCCL_PLATFORM_RANK_GROUP_H
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +23,12 @@ struct RankGroupConfig {
   u32 rank = INVALID_VALUE_RANKID;
   u32 rankSize = 0;
   std::chrono::milliseconds timeout = std::chrono::seconds(120); /* of joining and of each call that waits */
+  /* With an address: this rank is on the host of rank 0 and meets it without the network. Rank 0 then meets
+   * both kinds. It joins without those of other hosts if it cannot listen, with a warning. */
+  bool isOnHostOfRank0 = false;
+  /* Gets what other ranks Post, in the order in which each of them posted. Called on a thread of the group,
+   * from before Join returns until the group is destroyed. It must not wait, or call the group. */
+  std::function<void(u32 from, const std::vector<u8>& bytes)> onPosted = {};
 };
 
 /** The membership of a rank. It ends when the object and its links are destroyed.
@@ -52,6 +59,15 @@ class HCCL_PLF_VISIBILITY RankGroup {
    */
   static HcclResult MakeAddress(std::string& address);
 
+  /** As MakeAddress, and keeps the port of address for a rank 0 in this process. If the variables name no
+   * port and those from 60000 on are taken, it is any. A process keeps at most 16 ports, those that it
+   * reserved last.
+   * @error HCCL_E_PARA A variable is malformed, or no interface fits it.
+   * @error HCCL_E_UNAVAIL No port is free.
+   * @error HCCL_E_NOT_FOUND No network interface is up.
+   */
+  static HcclResult ReserveAddress(std::string& address);
+
   /** Joins the group that config names, and returns in group when all ranks have joined. The calling thread
    * must have a current device. config.timeout is in milliseconds. config.address may be a numeric address
    * with a port, or without one: then it is the first port of HCCL_HOST_SOCKET_PORT_RANGE, or
@@ -67,6 +83,8 @@ class HCCL_PLF_VISIBILITY RankGroup {
   /** Number of this rank, from 0, and number of ranks. */
   u32 Rank() const;
   u32 RankSize() const;
+  /** The numeric address of the host of rank, as rank 0 sees it; empty in a group of one host. */
+  std::string HostOf(u32 rank) const;
 
   /** Makes links to the ranks in peers, or to all, with dispatcher and with what machinePara offers. links
    * has one entry for each rank; NULL for ranks without a link. Collective: every rank calls it, and ranks
@@ -95,6 +113,12 @@ class HCCL_PLF_VISIBILITY RankGroup {
    * @error HCCL_E_TIMEOUT A rank did not call in time.
    */
   HcclResult Exchange(const std::vector<u8>& mine, std::vector<std::vector<u8>>& all);
+
+  /** Sends bytes to the ranks in peers, for their onPosted. Does not wait.
+   * @error HCCL_E_PARA A peer is not in the group, or there are more than 1 MiB.
+   * @error HCCL_E_REMOTE A rank has exited.
+   */
+  HcclResult Post(const std::vector<u32>& peers, const std::vector<u8>& bytes);
 
   /** State of the group, with a text in reason (may be NULL). After a failure no link can be used.
    * @error HCCL_E_REMOTE A rank has exited without leaving, or its host cannot be reached.

@@ -208,7 +208,8 @@ class GoingAhead final : public Effect {
 /// Short work is over before an engine could wake, if the other ranks are there. Who judges the order of
 /// tasks is told of its waits.
 Result<Remaining> GoAhead(core::Stream& stream, const std::shared_ptr<StreamWork>& work) {
-  if (work->bytes() > kBytesAtOnce || !stream.LooksIdle()) return Remaining{Step::kTurn, work->rounds()};
+  if (work->bytes() > kBytesAtOnce || !work->may_go_ahead() || !stream.LooksIdle())
+    return Remaining{Step::kTurn, work->rounds()};
   if (observe::On() && observe::AnyJudgesOrder()) return Remaining{Step::kTurn, work->rounds()};
   const auto ahead = std::make_shared<GoingAhead>(*work, stream.label());
   if (Status queued = stream.Enqueue(EffectTask{ahead}); !queued.ok()) return queued;

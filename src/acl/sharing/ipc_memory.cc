@@ -1,10 +1,13 @@
 // Device memory shared with other processes, by key.
 #include <cstdint>
+#include <exception>
+#include <string>
 
 #include "acl/acl_rt.h"
 #include "acl/caller.h"
 #include "acl/guard.h"
 #include "acl/sharing/shared_key.h"
+#include "base/platform_bridge.h"
 
 using namespace sampan;
 using namespace sampan::acl;
@@ -60,6 +63,16 @@ aclError aclrtIpcMemClose(const char* key) {
     if (!caller.ok()) return caller.TakeStatus();
     return caller->runtime.sharing().Close(ReadKey(key));
   });
+}
+
+void sampanCloseKey(const std::string& key) noexcept {
+  try {
+    // A key that was closed with its memory is no failure.
+    if (core::Runtime* const runtime = process::TheRuntimeIfMade(); runtime != nullptr)
+      static_cast<void>(runtime->sharing().Close(key));
+  } catch (const std::exception&) {
+    // The key is closed when the process exits.
+  }
 }
 
 aclError aclrtIpcMemSetImportPid(const char* key, int32_t* pid, size_t num) {

@@ -22,8 +22,8 @@ void ForEntries(std::span<const Segment> segments, Each each) {
   }
 }
 
-/// The allocation that an engine's address lies in, or null. It is looked for in `before` first: that of the
-/// entry before, or null.
+/// The allocation that an engine's address lies in, or null. Looks in `before` first: the allocation of the
+/// previous entry, or null.
 inline const Allocation* AllocationAt(std::span<const AllocationUse> uses, const std::byte* engine,
                                       const Allocation* before) {
   const auto contains = [engine](const Allocation& each) { return each.Contains(each.ProgramView(engine)); };

@@ -37,7 +37,7 @@ class Network final : public PeerNetwork {
  public:
   /// Connections that others may have to this process. One more is refused.
   static constexpr std::size_t kMaxServed = 1024;
-  /// Importers between the gate and libfabric's listener. Later ones knock again.
+  /// Importers between the gate and libfabric's listener. Later ones try again.
   static constexpr std::size_t kMaxExpected = 64;
 
   explicit Network(NetworkOptions options) : options_(std::move(options)) {}
@@ -74,7 +74,7 @@ class Network final : public PeerNetwork {
   bool TryHelp(const std::function<bool()>& enough) noexcept;
 
   // With the turn.
-  /// Does what the signs of the port ask for, and what the time does. Returns true if nothing is left to do.
+  /// Does what the signs of the port ask for, and what is due. Returns true if nothing is left to do.
   bool Work(std::uint32_t signs);
   /// Returns true if there were some.
   bool RunCommands();

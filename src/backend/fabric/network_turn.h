@@ -17,7 +17,7 @@ class Network::Turn {
     network_.turn_owner_.store(std::this_thread::get_id());
   }
   ~Turn() {
-    // Connections that ended in this turn are buried by the network's thread, which may be asleep.
+    // The network's thread destroys connections that ended in this turn. It may be asleep.
     if (!network_.closed_.empty() || !network_.broken_.empty()) network_.Wake();
     network_.turn_owner_.store({});
   }

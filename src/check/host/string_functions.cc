@@ -20,7 +20,7 @@ constexpr std::array kLookForEnd = {
     "strcpy",    "strncpy", "stpcpy",  "stpncpy", "strncasecmp", "strcasecmp_l",  "strcat",  "strncat",
     "strspn",    "strcspn", "strpbrk", "strstr",  "strcasestr",  "strncasecmp_l", "memchr",  "memrchr",
     "rawmemchr", "wcslen",  "wcsnlen", "wcschr",  "wcsrchr",     "wcscmp",        "wcsncmp", "wmemchr"};
-/// They read what they are told, and lie between the others.
+/// These read exactly what they are asked for. Their code lies between that of the others.
 constexpr std::array kReadExactly = {"memcpy",       "memmove",       "mempcpy",      "memset",  "memcmp",
                                      "__memcpy_chk", "__memmove_chk", "__memset_chk", "wmemset", "wmemcmp"};
 /// No function is longer.

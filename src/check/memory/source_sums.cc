@@ -36,7 +36,7 @@ class SafeReader {
     }
     return sum;
   }
-  /// What comes next is read with it.
+  /// The next read also reads what lies before `end`.
   void ReadAhead(std::uint64_t end) { ahead_ = end; }
 
  private:

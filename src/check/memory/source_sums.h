@@ -25,7 +25,8 @@ class SourceSums {
 
   /// The copy reads bytes of the memory at that address. More copies than a limit are not looked at.
   void Add(std::uintptr_t memory, const TaskAccess& access, const Range& unguarded, const SharedSite& site);
-  /// Something that is told writes there, so other bytes mean nothing. Allocates and frees nothing.
+  /// Work that observers are told of writes there, so changed bytes prove nothing. Allocates and frees
+  /// nothing.
   void Drop(const Shape& written) noexcept;
   void DropAll() noexcept;
   /// The queue is gone.

@@ -1,6 +1,7 @@
 // What the ranks of a communicator share: a part of a memory file, laid out for their number.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <span>
@@ -38,6 +39,13 @@ struct SharedRange {
   s64 file = -1;
 };
 
+/// The same for ranks of other hosts: the key of the memory, and the place in it.
+struct FarRange {
+  std::array<char, 72> key{};  ///< with its NUL; empty: none
+  u64 offset = 0;
+  u64 bytes = 0;
+};
+
 /// The elements of a buffer that are for one rank, or from it.
 struct Piece {
   u64 offset = 0;
@@ -52,7 +60,8 @@ struct Entry {
   alignas(kLineBytes) std::atomic<u64> ended;  ///< the operator's number, once the rank has moved its bytes
   /// Its number while the rank accesses the others' memory. On a line of its own: read after failures only.
   alignas(kLineBytes) std::atomic<u64> moving;
-  alignas(kLineBytes) Piece pieces[1];  ///< one for each rank
+  alignas(kLineBytes) FarRange far_send, far_receive;  ///< of ranks of other hosts, instead of the others
+  alignas(kLineBytes) Piece pieces[1];                 ///< one for each rank
 };
 
 /// A message from one rank to another.
@@ -62,6 +71,7 @@ struct Message {
   u64 type;
   u64 place;  ///< of the call
   SharedRange send;
+  FarRange far_send;  ///< of a rank of another host, instead
   alignas(kLineBytes) std::atomic<u64> taken;
   alignas(kLineBytes) std::atomic<u64> taking;  ///< the message's number while the receiver reads it
 };
@@ -76,6 +86,7 @@ struct RankCell {
   std::atomic<u64> begun;       ///< collective operators that its streams have reached
   std::atomic<u32> has_left;
   std::atomic<u32> standing;  ///< as StreamWork::TellStanding
+  std::atomic<u64> told;      ///< notes of a rank of another host that were applied here
 };
 
 /// Why the communicator is broken. Written once, by the rank that detects it first.

@@ -70,7 +70,8 @@ HcclResult Divide(const char* function, Communicator& parent, const Division& di
                 Text("EI0003: device ", facts.device, " has a communicator '", facts.name, "' already"));
   }
   const u64 generation = parent.NextGeneration(KeyOf(facts.name, division, 0));
-  auto region = members->board()->SubRegion(KeyOf(facts.name, division, generation), facts.size);
+  facts.region_key = KeyOf(facts.name, division, generation);
+  auto region = members->board()->SubRegion(facts.region_key, facts.size);
   if (!region.ok()) return Fail(function, HCCL_E_UNAVAIL, region.error().message);
   *made = TheRegistry().Add(std::make_shared<Communicator>(std::move(facts), members, *region));
   name.Keep();

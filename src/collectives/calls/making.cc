@@ -1,9 +1,11 @@
 // Making and destroying communicators.
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "acl/acl.h"
+#include "base/network/interface.h"
 #include "collectives/calls/call_group.h"
 #include "collectives/comm/joining.h"
 #include "collectives/comm/rank_table.h"
@@ -23,6 +25,37 @@ namespace {
 HcclResult JoinNowOrAtEnd(const char* function, const JoinRequest& request, HcclComm* comm) {
   CallGroup& group = CallGroup::OfThread();
   return group.is_open() ? group.Join(function, request, comm) : JoinCommunicator(function, request, comm);
+}
+
+/// Whether ranks may be on several hosts.
+bool MayCrossHosts() {
+  return std::string_view(sampanChipName()) == "ascend910c" && HostReachesDevices();
+}
+HcclResult CheckCrossing(const char* function, u32 rank) {
+  if (MayCrossHosts()) return HCCL_SUCCESS;
+  return Fail(
+      function, HCCL_E_NOT_SUPPORT,
+      Text("rank ", rank,
+           " and rank 0 run on different hosts, or in different network namespaces: that needs emulated "
+           "devices of SAMPAN_PROFILE=ascend910c for all ranks"));
+}
+
+HcclResult PlanHosts(const char* function, const RootInfo& info, JoinRequest& request) {
+  auto here = ThisHost();
+  request.hosts.address = info.address;
+  request.hosts.is_on_host_of_rank_0 = here.ok() && info.host == *here;
+  if (request.hosts.is_on_host_of_rank_0) return HCCL_SUCCESS;
+  if (const HcclResult result = CheckCrossing(function, request.rank); result != HCCL_SUCCESS) return result;
+  if (info.address.empty()) {
+    return Fail(
+        function, HCCL_E_NOT_SUPPORT,
+        Text("rank ", request.rank,
+             " is on another host than the root, whose root info is for one host: it was made without "
+             "SAMPAN_PROFILE=ascend910c, on a GPU, or without a network"));
+  }
+  if (request.rank != 0) return HCCL_SUCCESS;
+  return Fail(function, HCCL_E_NOT_SUPPORT,
+              "rank 0 is on another host than the root: HcclGetRootInfo must be called by rank 0");
 }
 
 struct RootJoin {
@@ -57,12 +90,7 @@ HcclResult InitByRootInfo(const char* function, const RootJoin& join, HcclComm* 
     const auto info = Decode(*join.root_info);
     if (!info)
       return Fail(function, HCCL_E_PARA, "EI0003: rootInfo does not have the bytes of HcclGetRootInfo");
-    if (auto here = ThisHost(); !here.ok() || info->host != *here) {
-      return Fail(function, HCCL_E_NOT_SUPPORT,
-                  Text("rank ", join.rank,
-                       " runs on another host, or in another network namespace, than the root: a "
-                       "communicator has ranks of one host. hccl::RankGroup has ranks of several hosts"));
-    }
+    if (result = PlanHosts(function, *info, request); result != HCCL_SUCCESS) return result;
     request.meeting = info->name;
     request.token = info->token;
     return JoinNowOrAtEnd(function, request, comm);
@@ -77,10 +105,10 @@ struct TableJoin {
 };
 
 HcclResult CheckTable(const char* function, const RankTable& table, const JoinRequest& request) {
-  if (table.servers > 1) {
-    return Fail(
-        function, HCCL_E_NOT_SUPPORT,
-        Text("the rank table names ", table.servers, " servers: ranks on several hosts are not supported"));
+  if (table.servers > 1 && !MayCrossHosts()) {
+    return Fail(function, HCCL_E_NOT_SUPPORT,
+                Text("the rank table names ", table.servers,
+                     " servers: that needs emulated devices of SAMPAN_PROFILE=ascend910c"));
   }
   if (request.rank >= table.ranks.size()) {
     return Fail(
@@ -112,6 +140,12 @@ HcclResult InitByTable(const char* function, const TableJoin& join, HcclComm* co
     if (result == HCCL_SUCCESS) result = CheckTable(function, table, request);
     if (result != HCCL_SUCCESS) return result;
     request.size = static_cast<u32>(table.ranks.size());
+    if (table.servers > 1) {
+      request.hosts.address = table.address;
+      request.hosts.is_on_host_of_rank_0 = table.ranks[request.rank].server == table.ranks.front().server;
+      for (const TableRank& each : table.ranks)
+        request.hosts.servers.push_back(each.server);
+    }
     // The system tells the user of each rank; the token only keeps different tables apart. Programs on other
     // devices meet elsewhere.
     request.meeting = Text("hccl_world_group_", table.ranks.front().device);
@@ -138,6 +172,10 @@ HcclResult HcclGetRootInfo(HcclRootInfo* rootInfo) {
     if (const HcclResult result = CurrentDevice(kFunction, device); result != HCCL_SUCCESS) return result;
     auto info = MakeRootInfo();
     if (!info.ok()) return Fail(kFunction, HCCL_E_SYSCALL, info.error().message);
+    if (MayCrossHosts() && !sampan::UsableInterfaces().empty()) {
+      const HcclResult reserved = ::hccl::RankGroup::ReserveAddress(info->address);
+      if (reserved != HCCL_SUCCESS) return reserved;
+    }
     *rootInfo = Encode(*info);
     return HCCL_SUCCESS;
   });

@@ -68,10 +68,8 @@ HcclResult RemoveWindow(const char* function, void* handle, HcclComm comm, bool 
 
 /// Other processes cannot access memory that the program maps.
 HcclResult CheckOneProcess(const char* function, const Communicator& communicator) {
-  const s64 own = communicator.own_cell().process.load();
   for (u32 rank = 0; rank < communicator.size(); ++rank) {
-    const s64 process = communicator.region().cell(rank).process.load();
-    if (process == own || process == 0) continue;
+    if (!communicator.IsElsewhere(rank)) continue;
     return Fail(function, HCCL_E_NOT_SUPPORT,
                 Text(communicator.NameRank(rank),
                      " is another process: it cannot access memory that this one maps, use "

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -15,14 +16,10 @@
 #include "base/system/descriptor.h"
 #include "collectives/comm/registry.h"
 #include "collectives/operators/kinds.h"
-#include "hccl/group/byte_stream.h"
+#include "hccl/group/frame_socket.h"
 #include "hccl/report.h"
 
 namespace sampan::collectives {
-
-using hccl::ByteReader;
-using hccl::ByteWriter;
-using hccl::Fail;
 
 namespace {
 
@@ -50,91 +47,15 @@ ProcessState StateOf(s64 process) {
 }
 
 /// Returns true if another rank is in this process.
-bool HasNeighbours(const Board& board) {
+bool HasNeighbours(Membership& members) {
+  const Region whole = members.board()->whole();
   u32 ranks_here = 0;
-  for (u32 rank = 0; rank < board.whole().ranks(); ++rank)
-    ranks_here += board.whole().cell(rank).process.load() == ::getpid() ? 1 : 0;
+  for (u32 rank = 0; rank < whole.ranks(); ++rank)
+    ranks_here += !members.far_ranks().IsFar(rank) && whole.cell(rank).process.load() == ::getpid() ? 1 : 0;
   return ranks_here > 1;
 }
 
 }  // namespace
-
-HcclResult Membership::Join(const char* function, const Place& place, const CommOptions& options,
-                            std::shared_ptr<Membership>& joined) {
-  ::hccl::RankGroupConfig config;
-  config.name = place.name;
-  config.token = place.token;
-  config.rank = place.rank;
-  config.rankSize = place.size;
-  config.timeout = options.connect_limit;
-  auto membership = std::make_shared<Membership>();
-  HcclResult result = ::hccl::RankGroup::Join(config, membership->group_);
-  std::vector<s32> devices;
-  if (result == HCCL_SUCCESS) result = membership->ShareBoard(function, place.device, options, devices);
-  if (result == HCCL_SUCCESS && !HostReachesDevices()) result = membership->OpenDevices(function, devices);
-  if (result == HCCL_SUCCESS) joined = std::move(membership);
-  return result;
-}
-
-HcclResult Membership::ShareBoard(const char* function, s32 device, const CommOptions& options,
-                                  std::vector<s32>& devices) {
-  const u32 size = group_->RankSize();
-  const bool is_creator = rank() == 0;
-  ByteWriter mine;
-  mine.Put(device);
-  mine.Put(options.deterministic);
-  mine.Put(static_cast<u64>(options.exec_limit.count()));
-  if (is_creator) {
-    auto created = Board::Create(size);
-    if (!created.ok()) return Fail(function, HCCL_E_MEMORY, created.error().message);
-    board_ = std::move(*created);
-    mine.Put(board_->address());
-  }
-  std::vector<std::vector<u8>> all;
-  if (const HcclResult result = group_->Exchange(mine.Take(), all); result != HCCL_SUCCESS) return result;
-  for (const std::vector<u8>& each : all)
-    devices.push_back(ByteReader(each).Get<s32>());
-  ByteReader first(all[0]);
-  first.Get<s32>();
-  const u32 deterministic = first.Get<u32>();
-  const u64 limit = first.Get<u64>();
-  const auto address = first.Get<Board::Address>();
-  if (deterministic != options.deterministic || limit != static_cast<u64>(options.exec_limit.count())) {
-    hccl::LogWarning(Text(function, ": rank 0 has deterministic ", deterministic, " and a limit of ", limit,
-                          " s, rank ", rank(), " has ", options.deterministic, " and ",
-                          options.exec_limit.count(), " s"));
-  }
-  if (!is_creator) {
-    auto opened = Board::Open(address, size);
-    if (!opened.ok()) return Fail(function, HCCL_E_MEMORY, opened.error().message);
-    board_ = std::move(*opened);
-  }
-  board_->whole().cell(rank()).process.store(::getpid());
-  if (const HcclResult result = group_->Barrier(); result != HCCL_SUCCESS) return result;
-  if (is_creator) board_->CloseFile();
-  return HCCL_SUCCESS;
-}
-
-HcclResult Membership::OpenDevices(const char* function, const std::vector<s32>& devices) {
-  for (u32 other = 0; other < devices.size(); ++other) {
-    const s64 process = board_->whole().cell(other).process.load();
-    if (process != ::getpid()) {
-      return Fail(
-          function, HCCL_E_NOT_SUPPORT,
-          Text("rank ", other, " is process ", process,
-               ": the host does not reach these devices' memory, so all ranks have to be threads of one "
-               "process"));
-    }
-    if (devices[other] != devices[rank()] && aclrtDeviceEnablePeerAccess(devices[other], 0) != ACL_SUCCESS)
-      return HCCL_E_RUNTIME;
-  }
-  const Status made = DeviceMoves::Make(device_moves_);
-  return made.ok() ? HCCL_SUCCESS : Fail(function, HCCL_E_RUNTIME, made.error().message);
-}
-
-bool HostReachesDevices() {
-  return sampanCopyHere(nullptr, nullptr, 0, false);
-}
 
 Communicator::Communicator(Facts facts, std::shared_ptr<Membership> membership, Region region)
     : next_send(facts.size, 1),
@@ -143,10 +64,46 @@ Communicator::Communicator(Facts facts, std::shared_ptr<Membership> membership, 
       board_(membership->board()),
       membership_(std::move(membership)),
       region_(region),
-      has_neighbours_(HasNeighbours(*board_)),
+      has_neighbours_(HasNeighbours(*membership_)),
       host_moves_(membership_->device_moves() == nullptr),
       max_spin_(facts_.size <= std::thread::hardware_concurrency() ? kMaxSpin : std::chrono::nanoseconds(0)) {
   own_cell().process.store(::getpid());
+  for (u32 other = 0; other < size(); ++other) {
+    is_far_.push_back(membership_->far_ranks().IsFar(WholeRank(other)));
+    if (is_far_.back()) far_.push_back(WholeRank(other));
+  }
+  Tell({.kind = NoteKind::kMade, .number = static_cast<u64>(::getpid())});
+}
+
+bool Communicator::IsElsewhere(u32 rank) const {
+  const s64 process = region_.cell(rank).process.load();
+  return IsFar(rank) || (process != 0 && process != own_cell().process.load());
+}
+
+void Communicator::Tell(Note note, std::span<const Piece> pieces, std::span<const u8> bytes) const noexcept {
+  if (!has_far()) return;
+  try {
+    const auto members = membership();
+    if (members == nullptr) return;
+    note.rank = rank();
+    note.ranks = size();
+    note.region = facts_.region_key;
+    const std::lock_guard lock(telling_mutex_);  // in the order of the numbers
+    note.sequence = ++last_note_;
+    members->Tell(far_, Encode({note, {pieces.begin(), pieces.end()}, {bytes.begin(), bytes.end()}}));
+  } catch (const std::exception& exception) {
+    hccl::LogError(Text(Describe(), ": other hosts are not told: ", exception.what()));
+  }
+}
+
+void Communicator::TellPlace(u64 place) const {
+  if (!has_far()) return;
+  {
+    const std::lock_guard lock(telling_mutex_);
+    if (!told_places_.insert(place).second) return;
+  }
+  const std::string text = TheRegistry().PlaceText(::getpid(), place);
+  Tell({.kind = NoteKind::kPlace, .facts = {.place = place}}, {}, hccl::Bytes(text));
 }
 
 std::string Communicator::Describe() const {
@@ -155,11 +112,17 @@ std::string Communicator::Describe() const {
 }
 
 std::string Communicator::NameRank(u32 rank) const {
-  return Text("rank ", rank, " (process ", region_.cell(rank).process.load(), ")");
+  const auto members = IsFar(rank) ? membership() : nullptr;
+  const std::string host = members != nullptr ? members->far_ranks().seat(WholeRank(rank)).address : "";
+  return Text("rank ", rank, " (process ", region_.cell(rank).process.load(), host.empty() ? "" : " on ",
+              host, ")");
 }
 
 std::string Communicator::DescribePlace(u32 rank, u64 place) const {
-  const std::string text = TheRegistry().PlaceText(region_.cell(rank).process.load(), place);
+  const auto members = IsFar(rank) ? membership() : nullptr;
+  const std::string text = members != nullptr
+                               ? members->far_ranks().PlaceText(WholeRank(rank), place)
+                               : TheRegistry().PlaceText(region_.cell(rank).process.load(), place);
   return text.empty() ? text : Text(" in ", text);
 }
 
@@ -177,11 +140,12 @@ std::string Communicator::DescribeRank(u32 rank) const {
                  DescribePacked(last), DescribePlace(rank, cell.last_place.load()),
                  "; its streams have reached ", cell.begun.load());
   }
-  return StateOf(process) == ProcessState::kStopped ? text + "; the process is stopped" : text;
+  return !IsFar(rank) && StateOf(process) == ProcessState::kStopped ? text + "; the process is stopped"
+                                                                    : text;
 }
 
 bool Communicator::IsGone(u32 rank) const {
-  return StateOf(region_.cell(rank).process.load()) == ProcessState::kGone;
+  return !IsFar(rank) && StateOf(region_.cell(rank).process.load()) == ProcessState::kGone;
 }
 
 std::shared_ptr<Membership> Communicator::membership() const {
@@ -197,6 +161,22 @@ Result<std::byte*> Communicator::Resolve(u32 rank, const SharedRange& range) con
   return Error{Code::kTaskTimeout, Text("memory of rank ", rank, ": ", address.error().message)};
 }
 
+Result<std::byte*> Communicator::ResolveFar(u32 rank, const FarRange& range,
+                                            std::vector<KeyedMemoryUse>& uses) const {
+  const auto members = membership();
+  if (members == nullptr) return Error{Code::kInternalError, "the communicator was destroyed"};
+  const FarMemory* const memory = members->far_memory();
+  std::shared_ptr<void> scope;
+  sampanEnterContext(memory->context(), scope);
+  auto use = members->far_memory()->Import(range);
+  if (!use.ok())
+    return Error{Code::kTaskTimeout, Text("memory of ", NameRank(rank), ": ", use.error().message)};
+  if (!(*use)->Holds(range.offset, range.bytes))
+    return Error{Code::kTaskTimeout, Text(NameRank(rank), " names memory outside of what its key is for")};
+  uses.push_back(std::move(*use));
+  return uses.back()->base() + range.offset;
+}
+
 u64 Communicator::InodeOf(int file) {
   const std::lock_guard lock(inode_mutex_);
   for (const auto& [known, inode] : inodes_) {
@@ -209,7 +189,8 @@ u64 Communicator::InodeOf(int file) {
 HcclResult Communicator::Health(std::string* reason) const {
   const std::lock_guard lock(membership_mutex_);
   const HcclResult health = membership_ == nullptr ? HCCL_SUCCESS : membership_->Health(reason);
-  return health == HCCL_SUCCESS || !facts_.is_sub ? health : MembersHealth(reason);
+  // Ranks of other hosts are reached by the whole group only.
+  return health == HCCL_SUCCESS || !facts_.is_sub || has_far() ? health : MembersHealth(reason);
 }
 
 HcclResult Communicator::MembersHealth(std::string* reason) const {
@@ -250,16 +231,9 @@ Status Communicator::Check() {
 }
 
 void Communicator::Break(HcclResult code, const std::string& reason) noexcept {
-  Failure& failure = region_.failure();
-  u32 none = Failure::kNone;
-  if (failure.state.compare_exchange_strong(none, Failure::kWriting)) {
-    const std::size_t bytes = std::min(reason.size(), sizeof(failure.text) - 1);
-    std::memcpy(failure.text, reason.data(), bytes);
-    failure.text[bytes] = '\0';
-    failure.code.store(code);
-    failure.state.store(Failure::kSet, std::memory_order_seq_cst);
-  }
-  WakeAll();
+  SetFailure(region_, code, reason);
+  Tell({.kind = NoteKind::kFailed, .code = code}, {},
+       {reinterpret_cast<const u8*>(reason.data()), std::min(reason.size(), sizeof(Failure::text) - 1)});
 }
 
 void Communicator::WakeAll() const noexcept {
@@ -270,6 +244,7 @@ void Communicator::WakeAll() const noexcept {
 void Communicator::Leave() {
   async_error();  // tells why, before others can see that this rank has left
   own_cell().has_left.store(1);
+  Tell({.kind = NoteKind::kLeft});
   WakeAll();
   std::shared_ptr<Membership> members;
   {

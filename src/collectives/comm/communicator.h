@@ -6,6 +6,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,48 +15,11 @@
 #include "base/platform_bridge.h"
 #include "collectives/board/board.h"
 #include "collectives/board/own_range.h"
-#include "collectives/board/peer_memory.h"
 #include "collectives/comm/comm_options.h"
-#include "collectives/operators/device_moves.h"
-#include "hccl/platform/rank_group.h"
+#include "collectives/comm/membership.h"
+#include "collectives/far/note.h"
 
 namespace sampan::collectives {
-
-/// The ranks that joined together. A communicator and its sub-communicators share it. Thread-safe.
-class Membership {
- public:
-  struct Place {
-    std::string name;
-    std::string token;
-    u32 rank;
-    u32 size;
-    s32 device;
-  };
-  static HcclResult Join(const char* function, const Place& place, const CommOptions& options,
-                         std::shared_ptr<Membership>& joined);
-
-  const std::shared_ptr<Board>& board() const { return board_; }
-  PeerMemory& peer_memory() { return peer_memory_; }
-  /// Null if the host reaches the devices' memory.
-  DeviceMoves* device_moves() const { return device_moves_.get(); }
-  u32 rank() const { return group_->Rank(); }
-  /// HCCL_SUCCESS, or why the ranks are no longer together.
-  HcclResult Health(std::string* reason) const { return group_->Status(reason); }
-
- private:
-  HcclResult ShareBoard(const char* function, s32 device, const CommOptions& options,
-                        std::vector<s32>& devices);
-  /// Lets this rank's device access the memory of the other devices.
-  HcclResult OpenDevices(const char* function, const std::vector<s32>& devices);
-
-  std::shared_ptr<::hccl::RankGroup> group_;
-  std::shared_ptr<Board> board_;
-  PeerMemory peer_memory_;
-  std::unique_ptr<DeviceMoves> device_moves_;
-};
-
-/// Whether the host reaches the memory of the backend's devices.
-bool HostReachesDevices();
 
 /// Thread-safe. Queued operators share it.
 class Communicator {
@@ -66,6 +31,7 @@ class Communicator {
     CommOptions options;
     bool is_sub = false;
     std::vector<u32> members{};  ///< of a sub-communicator: its ranks in the whole one
+    u64 region_key = 0;          ///< of a sub-communicator: that of its part of the board
   };
   Communicator(Facts facts, std::shared_ptr<Membership> membership, Region region);
 
@@ -74,6 +40,15 @@ class Communicator {
   u32 size() const { return facts_.size; }
   const Region& region() const { return region_; }
   RankCell& own_cell() const { return region_.cell(rank()); }
+  /// Whether the rank runs on another host, and whether any does.
+  bool IsFar(u32 rank) const { return !far_.empty() && is_far_[rank]; }
+  bool has_far() const { return !far_.empty(); }
+  /// Whether the rank is in another process of this host, or on another host.
+  bool IsElsewhere(u32 rank) const;
+  /// Tells the ranks of other hosts, if there are any. The note gets the rank and its number.
+  void Tell(Note note, std::span<const Piece> pieces = {}, std::span<const u8> bytes = {}) const noexcept;
+  /// Tells them what a place in this program is called, once for each.
+  void TellPlace(u64 place) const;
   /// Whether the rank's process has exited.
   bool IsGone(u32 rank) const;
   /// "communicator 'name'", with the program's free text.
@@ -109,6 +84,8 @@ class Communicator {
   OwnRange Announce(const DeviceRange& range, u64 bytes) const {
     return has_neighbours_ ? OwnRange(range.engine, bytes) : OwnRange();
   }
+  /// The memory of a rank of another host. Takes time.
+  Result<std::byte*> ResolveFar(u32 rank, const FarRange& range, std::vector<KeyedMemoryUse>& uses) const;
   /// The engines' address of another rank's memory.
   Result<std::byte*> Resolve(u32 rank, const SharedRange& range) const;
   u64 InodeOf(int file);
@@ -143,6 +120,8 @@ class Communicator {
   HcclResult MembersHealth(std::string* reason) const;
   HcclResult Health(std::string* reason) const;
 
+  u32 WholeRank(u32 rank) const { return facts_.is_sub ? facts_.members[rank] : rank; }
+
   const Facts facts_;
   const std::shared_ptr<Board> board_;  // keeps the region mapped as long as a thread may look at it
   mutable std::mutex membership_mutex_;
@@ -154,6 +133,11 @@ class Communicator {
   const bool has_neighbours_;       // other ranks in this process
   const bool host_moves_;
   const std::chrono::nanoseconds max_spin_;
+  std::vector<u32> far_;      // members on other hosts, by their ranks in the whole communicator
+  std::vector<bool> is_far_;  // by rank
+  mutable std::mutex telling_mutex_;
+  mutable u64 last_note_ = 0;          // under it
+  mutable std::set<u64> told_places_;  // under it
   std::mutex inode_mutex_;
   std::vector<std::pair<int, u64>> inodes_;  // of this process's memory files
   std::atomic<bool> suspended_{false};

@@ -39,7 +39,8 @@ HcclResult JoinCommunicator(const char* function, const JoinRequest& request, Hc
                 Text("EI0003: device ", facts.device, " has a communicator '", facts.name, "' already"));
   }
   std::shared_ptr<Membership> membership;
-  const Membership::Place place{request.meeting, request.token, request.rank, request.size, request.device};
+  const Membership::Place place{request.meeting, request.token,  request.rank,
+                                request.size,    request.device, request.hosts};
   if (const HcclResult joined = Membership::Join(function, place, request.options, membership);
       joined != HCCL_SUCCESS)
     return joined;

@@ -18,6 +18,7 @@ struct JoinRequest {
   u32 rank = 0, size = 0;
   s32 device = 0;
   CommOptions options;
+  HostPlan hosts{};
 };
 /// Waits for the other ranks and registers the communicator.
 HcclResult JoinCommunicator(const char* function, const JoinRequest& request, HcclComm* comm);

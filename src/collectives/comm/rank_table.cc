@@ -182,6 +182,8 @@ RankTable Parse(const Json& json) {
   RankReader reader;
   for (u32 index = 0; index < table.servers; ++index)
     reader.ReadServer(servers[index], index);
+  const char* const address = servers[0].contains("host_ip") ? "host_ip" : "server_id";
+  table.address = TextMember(servers[0], "server_list[0]", address);
   if (table.version == "1.2" && json.contains("super_pod_list"))
     reader.ReadSuperPods(ListMember(json, "the table", "super_pod_list"));
   table.ranks = reader.Take();

@@ -18,6 +18,7 @@ struct RankTable {
   std::string version;
   u32 servers = 0;
   std::vector<TableRank> ranks;  ///< by rank_id
+  std::string address{};         ///< of the first server: its host_ip, or its server_id
   u64 digest = 0;                ///< of the file: all ranks have the same one
 };
 

@@ -11,11 +11,13 @@
 
 namespace sampan::collectives {
 
-/// Where the ranks meet: on one host.
+/// Where the ranks meet.
 struct RootInfo {
   std::string name;   ///< of the communicator, if the configuration has none
   std::string token;  ///< proves that a rank belongs to it
   HostIdentity host;  ///< of the root
+  /// Where ranks of other hosts meet rank 0; empty: all ranks run on one host.
+  std::string address{};
 };
 
 /// A new one, with random bits that no other process can guess.

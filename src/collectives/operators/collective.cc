@@ -71,6 +71,12 @@ SharedRange Collective::Shared(const DeviceRange& range, u64 bytes) {
           .file = range.file};
 }
 
+Status Collective::ShareWithFar() {
+  if (!communicator().has_far() || posted_bytes_ != 0) return {};
+  if (Status sent = Export(call_.send, call_.send_bytes, far_send_); !sent.ok()) return sent;
+  return Export(call_.receive, call_.receive_bytes, far_receive_);
+}
+
 Status Collective::Publish() {
   for (const DeviceRange* range : {&call_.send, &call_.receive}) {
     if (Status live = CheckHeld(*range); !live.ok())
@@ -87,6 +93,14 @@ Status Collective::Publish() {
     cell.begun.store(number_, std::memory_order_relaxed);
   entry.arrived.store(number_, std::memory_order_seq_cst);
   communicator().WakeAll();
+  communicator().Tell({.kind = NoteKind::kArrived,
+                       .number = number_,
+                       .facts = call_.facts,
+                       .send = far_send_,
+                       .receive = far_receive_},
+                      call_.published,
+                      {reinterpret_cast<const u8*>(communicator().region().posted(number_, rank())),
+                       static_cast<std::size_t>(posted_bytes_)});
   return {};
 }
 
@@ -213,15 +227,17 @@ Collective::Needs Collective::NeedsOf(u32 other, const Piece& piece) const {
   }
 }
 
-Result<std::byte*> Collective::Resolve(u32 other, const SharedRange& range, u64 needed) const {
+Result<std::byte*> Collective::Resolve(u32 other, const SharedRange& range, const FarRange& far, u64 needed) {
   if (needed == 0) return nullptr;
-  if (needed <= range.bytes) return communicator().Resolve(other, range);
+  const bool is_far = communicator().IsFar(other);
+  const u64 shared = is_far ? far.bytes : range.bytes;
+  if (needed <= shared) return is_far ? ResolveFar(other, far) : communicator().Resolve(other, range);
   return Error{Code::kTaskTimeout,
                Text(Name(), " needs ", needed, " bytes of ", communicator().NameRank(other),
-                    ", which shares ", range.bytes, " bytes: its part of the board has wrong contents")};
+                    ", which shares ", shared, " bytes: its part of the board has wrong contents")};
 }
 
-Status Collective::Find(u32 other, Buffers& buffers) const {
+Status Collective::Find(u32 other, Buffers& buffers) {
   const Piece piece = PieceOf(other);
   if (Status agreed = CheckPiece(other, piece); !agreed.ok()) return agreed;
   // No caller may name so many elements, and products of fewer do not overflow.
@@ -232,10 +248,14 @@ Status Collective::Find(u32 other, Buffers& buffers) const {
                  piece.offset, " for this rank: its part of the board has wrong contents")};
   }
   const Needs needs = NeedsOf(other, piece);
-  const SharedRange send_range = EntryOf(other).send, receive_range = EntryOf(other).receive;
-  auto send = Resolve(other, send_range, needs.send);
+  const Entry& entry = EntryOf(other);
+  const SharedRange send_range = entry.send, receive_range = entry.receive;
+  const bool is_far = communicator().IsFar(other);
+  const FarRange far_send = is_far ? entry.far_send : FarRange();
+  const FarRange far_receive = is_far ? entry.far_receive : FarRange();
+  auto send = Resolve(other, send_range, far_send, needs.send);
   if (!send.ok()) return send.TakeStatus();
-  auto receive = Resolve(other, receive_range, needs.receive);
+  auto receive = Resolve(other, receive_range, far_receive, needs.receive);
   if (!receive.ok()) return receive.TakeStatus();
   buffers.send[other] = *send;
   buffers.receive[other] = *receive;
@@ -243,7 +263,7 @@ Status Collective::Find(u32 other, Buffers& buffers) const {
   return {};
 }
 
-Result<Collective::Buffers> Collective::FindBuffers() const {
+Result<Collective::Buffers> Collective::FindBuffers() {
   Buffers buffers{.send = std::vector<std::byte*>(size()),
                   .receive = std::vector<std::byte*>(size()),
                   .pieces = std::vector<Piece>(size())};
@@ -271,6 +291,7 @@ Status Collective::MoveData() {
   }
   EntryOf(rank()).ended.store(number_, std::memory_order_seq_cst);
   communicator().WakeAll();
+  communicator().Tell({.kind = NoteKind::kEnded, .number = number_});
   return {};
 }
 

@@ -28,6 +28,9 @@ class Collective final : public Operation {
   Collective(std::shared_ptr<Communicator> communicator, CollectiveCall call, u64 number);
   ~Collective() override { Drop(); }
 
+  /// Prepares its memory for ranks of other hosts, if there are any. On the caller's thread.
+  Status ShareWithFar();
+
   std::uint64_t bytes() const noexcept override { return moved_bytes_; }
   std::vector<Access> Accesses() const override;
   std::string Missing(Hold hold) const override;
@@ -62,9 +65,10 @@ class Collective final : public Operation {
   CallFacts FactsOf(u32 rank) const;
   Status CheckPiece(u32 other, const Piece& piece) const;
   Needs NeedsOf(u32 other, const Piece& piece) const;
-  Status Find(u32 other, Buffers& buffers) const;
-  Result<std::byte*> Resolve(u32 other, const SharedRange& range, u64 needed) const;
-  Result<Buffers> FindBuffers() const;
+  Status Find(u32 other, Buffers& buffers);
+  /// The address here of the first bytes of another rank's buffer.
+  Result<std::byte*> Resolve(u32 other, const SharedRange& range, const FarRange& far, u64 needed);
+  Result<Buffers> FindBuffers();
   /// Tells where this rank's buffers are.
   Status PublishBuffers(Entry& entry);
   /// The elements of a rank's buffer that are for this rank.
@@ -93,6 +97,7 @@ class Collective final : public Operation {
   const u64 moved_bytes_;
   const u64 posted_bytes_;
   std::array<OwnRange, 2> announced_;
+  FarRange far_send_, far_receive_;
   std::vector<std::byte> staging_;
   std::byte* staged_output_ = nullptr;  // where the staging goes at the end
 };

@@ -49,6 +49,14 @@ bool Exchange::TurnCame() const noexcept {
   });
 }
 
+Status Exchange::ShareWithFar() {
+  for (Parcel& parcel : parcels_) {
+    if (!parcel.is_send || !communicator().IsFar(parcel.peer)) continue;
+    if (Status shared = Export(parcel.range, parcel.bytes, parcel.far); !shared.ok()) return shared;
+  }
+  return {};
+}
+
 Status Exchange::Publish() {
   const auto check = [&](const DeviceRange& range) -> Status {
     Status live = range.held == nullptr ? Status() : range.held->CheckLive();
@@ -77,6 +85,11 @@ Status Exchange::Publish() {
     announced_.push_back(communicator().Announce(parcel.range, parcel.bytes));
     message.arrived.store(parcel.number, std::memory_order_seq_cst);
     communicator().Wake(parcel.peer);
+    communicator().Tell({.kind = NoteKind::kSent,
+                         .number = parcel.number,
+                         .peer = parcel.peer,
+                         .facts = {.type = parcel.type, .count = parcel.count, .place = facts().place},
+                         .send = parcel.far});
   }
   return {};
 }
@@ -101,6 +114,9 @@ Status Exchange::Take(const Parcel& parcel) {
   Message& message = MessageOf(parcel);
   // Read once: the memory is the other process's, too.
   const SharedRange send = message.send;
+  const bool is_far = communicator().IsFar(parcel.peer);
+  const FarRange far_send = is_far ? message.far_send : FarRange();
+  const u64 shared = is_far ? far_send.bytes : send.bytes;
   const u64 count = message.count, type = message.type;
   if (count != parcel.count || type != parcel.type) {
     return {Code::kParamInvalid,
@@ -110,20 +126,21 @@ Status Exchange::Take(const Parcel& parcel) {
                  ", ", communicator().NameRank(rank()), " receives ", parcel.count, " ",
                  TypeName(parcel.type), communicator().DescribePlace(rank(), facts().place))};
   }
-  if (send.bytes != parcel.bytes) {
+  if (shared != parcel.bytes) {
     return {Code::kTaskTimeout,
-            Text(Name(), ": ", communicator().NameRank(parcel.peer), " shares ", send.bytes,
+            Text(Name(), ": ", communicator().NameRank(parcel.peer), " shares ", shared,
                  " bytes for a message of ", parcel.bytes, ": its part of the board has wrong contents")};
   }
   const PeerAccess access(communicator(), message.taking, parcel.number);
   if (Status may = access.Check(); !may.ok()) return may;
-  auto source = communicator().Resolve(parcel.peer, send);
+  auto source = is_far ? ResolveFar(parcel.peer, far_send) : communicator().Resolve(parcel.peer, send);
   if (!source.ok()) return source.TakeStatus();
   std::byte* const to = parcel.range.engine;
   Status copied = CopyToAll(*source, Places(&to, 1), parcel.bytes, parcel.bytes >= kPastCachesFromBytes);
   if (!copied.ok()) return copied;
   message.taken.store(parcel.number, std::memory_order_seq_cst);
   communicator().Wake(parcel.peer);
+  communicator().Tell({.kind = NoteKind::kTaken, .number = parcel.number, .peer = parcel.peer});
   return {};
 }
 

@@ -18,6 +18,7 @@ struct Parcel {
   u32 type = 0;
   u64 bytes = 0;
   DeviceRange range;
+  FarRange far{};  ///< of the range, if the peer is on another host
 };
 
 /// A message of this rank to itself.
@@ -31,6 +32,9 @@ class Exchange final : public Operation {
   Exchange(std::shared_ptr<Communicator> communicator, const CallFacts& facts, std::vector<Parcel> parcels,
            std::vector<OwnParcel> own);
   ~Exchange() override { Drop(); }
+
+  /// As that of a collective.
+  Status ShareWithFar();
 
   /// A message is taken when it has come: the sender may wait for that before it sends the next one.
   std::uint32_t rounds() const noexcept override;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error/text.h"
+#include "collectives/far/far_moves.h"
 #include "hccl/report.h"
 
 namespace sampan::collectives {
@@ -17,13 +18,30 @@ Operation::Operation(std::shared_ptr<Communicator> communicator, const CallFacts
 
 Status Operation::Combine(ConstPlaces inputs, Places outputs, u64 count, Combination how,
                           bool past_caches) const {
+  if (!imports_.empty())
+    return FarMoves(communicator_->membership()->far_memory()->context(), imports_)
+        .Combine(inputs, outputs, count, how);
   if (!communicator_->host_moves())
     return communicator_->membership()->device_moves()->Combine(inputs, outputs, count, how);
   collectives::Combine(inputs, outputs, count, how, past_caches);
   return {};
 }
 
+Status Operation::Export(const DeviceRange& range, u64 bytes, FarRange& far) {
+  if (range.address == nullptr) return {};
+  const auto members = communicator_->membership();
+  if (members == nullptr) return {Code::kInternalError, "the communicator was destroyed"};
+  return members->far_memory()->Export(range, bytes, far, exports_.emplace_back());
+}
+
+Result<std::byte*> Operation::ResolveFar(u32 other, const FarRange& range) {
+  return communicator_->ResolveFar(other, range, imports_);
+}
+
 Status Operation::CopyToAll(const std::byte* source, Places places, u64 bytes, bool past_caches) const {
+  if (!imports_.empty())
+    return FarMoves(communicator_->membership()->far_memory()->context(), imports_)
+        .CopyToAll(source, places, bytes);
   if (!communicator_->host_moves())
     return communicator_->membership()->device_moves()->CopyToAll(source, places, bytes);
   collectives::CopyToAll(source, places, bytes, past_caches);
@@ -172,7 +190,8 @@ u32 Operation::OutsideStanding(Hold hold) const noexcept {
   for (u32 other = 0; other < size(); ++other) {
     if (!IsMissing(other, hold)) continue;
     const RankCell& cell = communicator_->region().cell(other);
-    ways = std::max(ways, cell.process.load() == own_process ? kNotOutside : cell.standing.load());
+    const bool is_here = !communicator_->IsFar(other) && cell.process.load() == own_process;
+    ways = std::max(ways, is_here ? kNotOutside : cell.standing.load());
   }
   return ways;
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/platform_bridge.h"
 #include "collectives/comm/registry.h"
@@ -33,6 +34,7 @@ class Operation : public StreamWork {
   std::string Describe(Hold hold) const final;
   SleepWord& word() const noexcept final { return communicator_->own_cell().bell; }
   std::chrono::nanoseconds max_spin() noexcept final { return communicator_->TakeMaxSpin(); }
+  bool may_go_ahead() const noexcept override { return !communicator_->has_far(); }
   Shown shown() const noexcept final;
   Status Announce() noexcept final;
   Status Move() noexcept final;
@@ -43,7 +45,11 @@ class Operation : public StreamWork {
  protected:
   Communicator& communicator() const { return *communicator_; }
   const CallFacts& facts() const { return facts_; }
-  // As the functions of data_moves.h, by the host or by the rank's device.
+  /// Lets ranks of other hosts access the memory, until the operation is dropped. On the caller's thread.
+  Status Export(const DeviceRange& range, u64 bytes, FarRange& far);
+  /// The address here of memory of a rank of another host, until the operation is dropped.
+  Result<std::byte*> ResolveFar(u32 other, const FarRange& range);
+  // As the functions of data_moves.h, by the host, by the rank's device, or over the network.
   Status Combine(ConstPlaces inputs, Places outputs, u64 count, Combination how, bool past_caches) const;
   Status CopyToAll(const std::byte* source, Places places, u64 bytes, bool past_caches) const;
   u32 rank() const { return communicator_->rank(); }
@@ -100,7 +106,8 @@ class Operation : public StreamWork {
   const CallFacts facts_;
   std::atomic<Stage> stage_{Stage::kQueued};
   mutable std::atomic<u32> last_missing_;
-  std::atomic<bool> counts_{true};  // among the pending ones
+  std::vector<KeyedMemoryUse> exports_, imports_;  // memory for and of other hosts
+  std::atomic<bool> counts_{true};                 // among the pending ones
 };
 
 }  // namespace sampan::collectives

@@ -4,6 +4,9 @@
 #include <mutex>
 #include <utility>
 
+#include "base/error/text.h"
+#include "hccl/report.h"
+
 namespace sampan::collectives {
 namespace {
 
@@ -19,10 +22,26 @@ HcclResult Queue(const char* function, Communicator& communicator,
   return HCCL_E_RUNTIME;
 }
 
-/// For others that wait for this rank.
-void NoteCall(const Communicator& communicator, const CallFacts& facts) {
-  communicator.own_cell().last_call.store(PackedCall(facts), std::memory_order_relaxed);
+/// For others that wait for this rank. `number` is that of the last collective.
+void NoteCall(const Communicator& communicator, const CallFacts& facts, u64 number) {
+  const u64 packed = PackedCall(facts);
+  communicator.own_cell().last_call.store(packed, std::memory_order_relaxed);
   communicator.own_cell().last_place.store(facts.place, std::memory_order_relaxed);
+  communicator.own_cell().called.store(number, std::memory_order_release);
+  communicator.Tell({.kind = NoteKind::kCalled, .number = number, .packed_call = packed, .facts = facts});
+}
+
+/// Before the operator is queued: the stream's threads may tell of it at once.
+template <typename Made>
+HcclResult PrepareForFar(const char* function, const Communicator& communicator, const CallFacts& facts,
+                         Made& operation) {
+  communicator.TellPlace(facts.place);
+  const Status shared = operation.ShareWithFar();
+  if (shared.ok()) return HCCL_SUCCESS;
+  operation.Abandon();
+  return hccl::Fail(
+      function, HCCL_E_NOT_SUPPORT,
+      Text("ranks of other hosts can access memory of aclrtMalloc only: ", shared.error().message));
 }
 
 }  // namespace
@@ -33,11 +52,11 @@ HcclResult Submit(const char* function, const std::shared_ptr<Communicator>& com
   const u64 number = communicator->next_collective;
   const CallFacts facts = call.facts;
   const auto operation = std::make_shared<Collective>(communicator, std::move(call), number);
-  if (const HcclResult queued = Queue(function, *communicator, operation, stream); queued != HCCL_SUCCESS)
-    return queued;
+  HcclResult queued = PrepareForFar(function, *communicator, facts, *operation);
+  if (queued == HCCL_SUCCESS) queued = Queue(function, *communicator, operation, stream);
+  if (queued != HCCL_SUCCESS) return queued;
   ++communicator->next_collective;
-  NoteCall(*communicator, facts);
-  communicator->own_cell().called.store(number, std::memory_order_release);
+  NoteCall(*communicator, facts, number);
   return HCCL_SUCCESS;
 }
 
@@ -49,11 +68,12 @@ HcclResult Submit(const char* function, const std::shared_ptr<Communicator>& com
   for (Parcel& parcel : parcels)
     parcel.number = parcel.is_send ? sends[parcel.peer]++ : receives[parcel.peer]++;
   const auto operation = std::make_shared<Exchange>(communicator, facts, std::move(parcels), std::move(own));
-  if (const HcclResult queued = Queue(function, *communicator, operation, stream); queued != HCCL_SUCCESS)
-    return queued;
+  HcclResult queued = PrepareForFar(function, *communicator, facts, *operation);
+  if (queued == HCCL_SUCCESS) queued = Queue(function, *communicator, operation, stream);
+  if (queued != HCCL_SUCCESS) return queued;
   communicator->next_send = std::move(sends);
   communicator->next_receive = std::move(receives);
-  NoteCall(*communicator, facts);
+  NoteCall(*communicator, facts, communicator->next_collective - 1);
   return HCCL_SUCCESS;
 }
 

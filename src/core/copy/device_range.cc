@@ -46,7 +46,9 @@ Status FindDeviceRange(const MemoryRegistry& memory, const MemoryArgument& argum
   if (Status may = CheckRights(found, argument, HostAccess::kWrite, device); !may.ok()) return may;
   range.engine = found.engine;
   range.device = device;
+  range.address = argument.address;
   const Allocation& allocation = *found.use.get();
+  range.allocation = allocation.facts.serial;
   if (found.neighbours == nullptr && memory.OriginOf(allocation) == MemoryOrigin::kDevice) {
     const MemoryRegistry::Backing backing = memory.BackingOf(allocation);
     auto file = backing.source->FileOf(backing.block);

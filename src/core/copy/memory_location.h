@@ -48,18 +48,15 @@ std::string Describe(const MemoryArgument& argument, const Place& place, const A
 
 /// Finds the memory of an argument; its start decides the place. Refuses a range that leaves its allocation,
 /// and an address of the runtime that is not allocated. A range that begins in registered memory may continue
-/// outside, because all of it is the program's. LocateFound continues with an allocation that was looked up.
-/// LocateInFull handles a range that the allocation does not contain.
+/// outside, because all of it is the program's. LocateInFull handles a range that the allocation does not
+/// contain.
 Status LocateInFull(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found);
-inline Status LocateFound(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found) {
+inline Status Locate(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found) {
+  found.use = registry.Find(argument.begin());
   if (!found.LiesInOne(argument)) [[unlikely]]
     return LocateInFull(registry, argument, found);
   found.Complete(argument.address);
   return {};
-}
-inline Status Locate(const MemoryRegistry& registry, const MemoryArgument& argument, Location& found) {
-  found.use = registry.Find(argument.begin());
-  return LocateFound(registry, argument, found);
 }
 
 /// Stands for a device where the calling thread copies between host memory itself.

@@ -28,6 +28,8 @@ enum class FrameKind : u32 {
   kLeft,       ///< from the hub: a rank has left
   kChallenge,  ///< from the hub, first of all: a Key for this connection alone
   kAdmitted,   ///< from the hub: the proof that it knows the token
+  kPost,       ///< to the hub: the ranks that shall get bytes, and the bytes
+  kPosted,     ///< from the hub: the bytes
 };
 
 struct Frame {
@@ -43,6 +45,9 @@ struct Frame {
 /// The bytes of a frame. Shared, so that a frame to all ranks is stored once.
 using EncodedFrame = std::shared_ptr<const std::vector<u8>>;
 EncodedFrame Encode(const Frame& frame);
+
+/// The most bytes of a kPost frame, and of the list of ranks before them.
+inline constexpr std::size_t kMaxPostBytes = std::size_t{1} << 20, kMaxPostPeersBytes = std::size_t{8} << 10;
 
 /// The longest text of a kBroken frame.
 inline constexpr std::size_t kMaxReasonBytes = 4096;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <exception>
 #include <list>
@@ -67,12 +68,12 @@ struct OpenGather {
 /// Only the hub's thread uses it.
 class Hub {
  public:
-  Hub(Descriptor listener, HubOptions options)
+  Hub(Descriptor listener, Descriptor in_network, HubOptions options)
       : options_(std::move(options)),
         out_of_memory_(Encode(
             {FrameKind::kBroken, 0, HCCL_E_MEMORY, 0,
              Bytes(Text("the process of rank 0 of the group '", options_.group, "' is out of memory"))})),
-        listener_(std::move(listener)),
+        listeners_{std::move(listener), std::move(in_network)},
         ranks_(options_.rank_size, nullptr),
         has_left_(options_.rank_size, false),
         deadline_(Clock::now() + options_.timeout) {
@@ -97,19 +98,21 @@ class Hub {
     const bool accepts = !is_complete_ && now >= accepts_from_;
     members_.remove_if([&](const Member& member) { return !member.rank && member.introduced_by <= now; });
     watched_.clear();
-    if (accepts) watched_.push_back({listener_.get(), POLLIN, 0});
+    for (const Descriptor& listener : listeners_)  // poll leaves negative descriptors out
+      watched_.push_back({accepts ? listener.get() : -1, POLLIN, 0});
     for (const Member& member : members_) {
       const short events = static_cast<short>(POLLIN | (member.socket.has_output() ? POLLOUT : 0));
       watched_.push_back({member.socket.descriptor(), events, 0});
     }
     if (::poll(watched_.data(), watched_.size(), PollMs(now)) <= 0) return;
-    std::size_t next = 0;
-    const bool has_connections = accepts && watched_[next++].revents != 0;
+    std::size_t next = listeners_.size();
     for (auto member = members_.begin(); member != members_.end(); ++next) {
       const auto current = member++;
       if (watched_[next].revents != 0) Serve(current);
     }
-    if (has_connections && !is_complete_) AcceptSome();
+    for (std::size_t i = 0; i < listeners_.size() && !is_complete_; ++i) {
+      if (watched_[i].revents != 0) AcceptSome(listeners_[i]);
+    }
     Flush();
   }
 
@@ -120,10 +123,10 @@ class Hub {
     return static_cast<int>(std::clamp<long long>(left, 0, 1000));
   }
 
-  void AcceptSome() {
+  void AcceptSome(const Descriptor& listener) {
     for (int accepted = 0; accepted < kMaxAcceptsPerRound; ++accepted) {
       SocketAddress name;
-      Descriptor socket(::accept4(listener_.get(), name.get(), &name.length, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      Descriptor socket(::accept4(listener.get(), name.get(), &name.length, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (socket.get() < 0) {
         if (errno == EINTR || errno == ECONNABORTED) continue;
         // Without descriptors the connection stays in the queue, and polling would return at once.
@@ -176,6 +179,8 @@ class Hub {
         return true;
       case FrameKind::kGather:
         return Gather(*member.rank, frame);
+      case FrameKind::kPost:
+        return RelayPost(*member.rank, frame);
       case FrameKind::kBroken:
         return RelayBroken(member, frame);
       case FrameKind::kBye:
@@ -208,7 +213,7 @@ class Hub {
       return Refuse(member, Text("there is a rank ", rank, " in the group already"));
     const bool is_of_this_host = member.from.version == 0;
     const s64 number = is_of_this_host ? member.place.process.process : process.process;
-    member.place = {process, is_of_this_host ? std::string() : HostText(member.from)};
+    member.place = {process, is_of_this_host ? options_.own_host : HostText(member.from)};
     member.place.process.process = number;  // the system's word counts more
     member.rank = rank;
     member.socket.set_max_frame_bytes(FrameSocket::kMaxFrameBytes);
@@ -220,7 +225,7 @@ class Hub {
 
   void Complete() {
     is_complete_ = true;
-    listener_.Close();
+    CloseListeners();
     ByteWriter places;
     for (const Member* each : ranks_) {
       places.Put(each->place.process);
@@ -267,6 +272,25 @@ class Hub {
     gather_.bytes = gather_.part_count = 0;
   }
 
+  bool RelayPost(u32 from, const Frame& frame) {
+    ByteReader in(frame.content);
+    const u32 count = in.Get<u32>();
+    if (!is_complete_ || frame.content.size() > kMaxPostBytes + kMaxPostPeersBytes ||
+        count > options_.rank_size)
+      return false;
+    std::vector<u32> peers(count);
+    for (u32& peer : peers)
+      peer = in.Get<u32>();
+    is_relay_ = true;
+    const EncodedFrame posted = Encode({FrameKind::kPosted, from, 0, 0, in.GetBytes()});
+    if (!in.ok()) return false;
+    for (const u32 peer : peers) {
+      if (peer >= options_.rank_size) return false;
+      if (ranks_[peer] != nullptr && !has_left_[peer]) ranks_[peer]->socket.Queue(posted);
+    }
+    return true;
+  }
+
   bool RelayBroken(Member& member, const Frame& frame) {
     if (frame.content.size() > kMaxReasonBytes || member.has_reported) return false;
     member.has_reported = true;
@@ -294,11 +318,26 @@ class Hub {
     members_.erase(member);
   }
 
+  void CloseListeners() {
+    for (Descriptor& listener : listeners_)
+      listener.Close();
+  }
+
   void Tell(const Frame& frame) { Tell(Encode(frame)); }
   void Tell(const EncodedFrame& frame) {
     for (Member* each : ranks_) {
       if (each != nullptr) each->socket.Queue(frame);
     }
+  }
+
+  /// In a group whose ranks post, rank 0 is the last one of its processes: when it has left, its process may
+  /// exit, and nothing is relayed any more.
+  bool MayClose(const Member& member) const {
+    if (!member.is_closing || member.socket.has_output()) return false;
+    if (!is_relay_ || !member.has_left || *member.rank != 0) return true;
+    return std::none_of(ranks_.begin(), ranks_.end(), [&](const Member* each) {
+      return each != nullptr && !each->has_left && each->place.process != member.place.process;
+    });
   }
 
   /// Sends to all before it drops one: the process of rank 0 may exit when its connection is closed.
@@ -307,12 +346,12 @@ class Hub {
       each.is_reachable = each.socket.Send() && each.socket.output_bytes() <= kMaxOutputBytes;
     for (auto member = members_.begin(); member != members_.end();) {
       const auto current = member++;
-      if (!current->is_reachable || (current->is_closing && !current->socket.has_output())) Drop(current);
+      if (!current->is_reachable || MayClose(*current)) Drop(current);
     }
   }
 
   void RefuseLate() {
-    listener_.Close();  // closed first: a later rank must not find this hub
+    CloseListeners();  // closed first: a later rank must not find this hub
     std::string missing;
     for (u32 rank = 0; rank < options_.rank_size; ++rank) {
       if (ranks_[rank] == nullptr) missing += Text(missing.empty() ? "" : ", ", rank);
@@ -326,7 +365,7 @@ class Hub {
 
   /// Breaks the group: by a frame where that is possible, and by closing all connections.
   void BreakWithoutMemory() noexcept {
-    listener_.Close();
+    CloseListeners();
     for (Member& each : members_) {
       try {
         if (each.rank) each.socket.Queue(out_of_memory_);
@@ -340,7 +379,7 @@ class Hub {
 
   const HubOptions options_;
   const EncodedFrame out_of_memory_;
-  Descriptor listener_;
+  std::array<Descriptor, 2> listeners_;  // the second one in the network, if there is one besides
   std::list<Member> members_;  // in the order of their connections; those without a rank are strangers
   std::vector<Member*> ranks_;
   std::vector<bool> has_left_;
@@ -349,12 +388,13 @@ class Hub {
   const Deadline deadline_;
   Deadline accepts_from_{};
   bool is_complete_ = false;
+  bool is_relay_ = false;  // a rank has posted
 };
 
 }  // namespace
 
-void StartHub(Descriptor listener, HubOptions options) {
-  auto hub = std::make_shared<Hub>(std::move(listener), std::move(options));
+void StartHub(Descriptor listener, HubOptions options, Descriptor in_network) {
+  auto hub = std::make_shared<Hub>(std::move(listener), std::move(in_network), std::move(options));
   // Detached: the ranks that it serves may outlive the one that started it.
   StartThread("sampan-hub", [hub] { hub->Run(); }).Detach();
 }

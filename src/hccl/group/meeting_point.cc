@@ -13,7 +13,10 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <list>
+#include <mutex>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error/text.h"
@@ -70,6 +73,36 @@ Descriptor ListenAt(const PeerAddress& address) {
       ::listen(listener.get(), kBacklog) != 0)
     return Descriptor();
   return listener;
+}
+
+/// Sockets that listen for a later rank 0 of this process, the oldest first. Thread-safe.
+class ReservedPlaces {
+ public:
+  void Add(const PeerAddress& address, Descriptor listener) {
+    const std::lock_guard lock(mutex_);
+    places_.emplace_back(address, std::move(listener));
+    if (places_.size() > kMaxPlaces) places_.pop_front();
+  }
+  /// Empty if it is not reserved.
+  Descriptor Take(const PeerAddress& address) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(places_.begin(), places_.end(),
+                                    [&](const auto& place) { return place.first == address; });
+    if (found == places_.end()) return Descriptor();
+    Descriptor listener = std::move(found->second);
+    places_.erase(found);
+    return listener;
+  }
+
+ private:
+  static constexpr std::size_t kMaxPlaces = 16;
+  std::mutex mutex_;
+  std::list<std::pair<PeerAddress, Descriptor>> places_;
+};
+
+ReservedPlaces& TheReservedPlaces() {
+  static auto* const places = new ReservedPlaces;
+  return *places;
 }
 
 FoundHub ConnectTo(const PeerAddress& address, Deadline until) {
@@ -154,8 +187,19 @@ bool FoundHub::may_come() const {
   }
 }
 
+bool Reserve(PeerAddress& address) {
+  Descriptor listener = ListenAt(address);
+  if (listener.get() < 0) return false;
+  address = OwnEndOf(listener);
+  TheReservedPlaces().Add(address, std::move(listener));
+  return true;
+}
+
 Descriptor Listen(const MeetingPoint& meeting) {
-  if (meeting.address) return ListenAt(*meeting.address);
+  if (meeting.address) {
+    Descriptor reserved = TheReservedPlaces().Take(*meeting.address);
+    return reserved.get() >= 0 ? std::move(reserved) : ListenAt(*meeting.address);
+  }
   Descriptor listener = NewSocket();
   const AbstractAddress at(meeting.prefix + RandomHex(kSaltBytes));
   if (listener.get() < 0 ||

@@ -32,6 +32,10 @@ std::string RandomHex(std::size_t bytes);
 /// A listening socket, at the address or with a new name; empty, with errno set, if there is none.
 Descriptor Listen(const MeetingPoint& meeting);
 
+/// Listens at the address, for a later Listen in this process. A port that is 0 is set. Returns false if the
+/// port is taken.
+bool Reserve(PeerAddress& address);
+
 /// A connection to what listens at the address, or to a listening socket of this user.
 struct FoundHub {
   Descriptor connection;

@@ -23,6 +23,8 @@ namespace {
 
 /// How long a leaving rank waits until the hub has closed the connection.
 constexpr std::chrono::seconds kMaxFarewell{2};
+/// The same for rank 0 of a group whose ranks post: its process may exit then, and with it the hub.
+constexpr std::chrono::seconds kMaxFarewellOfHub{10};
 
 /// The results of exchanges that may wait for their calls. An honest hub sends one at a time.
 constexpr std::size_t kMaxWaitingResults = 4;
@@ -86,7 +88,9 @@ HcclResult FailToListen(const char* function, const MeetingPoint& meeting, int e
               Text("cannot listen for the ", meeting.Describe(), ": ", SystemError(error)));
 }
 
-HcclResult OpenHub(const char* function, const MeetingPoint& meeting, const ::hccl::RankGroupConfig& config) {
+/// `meeting` is where this rank meets the hub itself, `in_network` where others do.
+HcclResult OpenHub(const char* function, const MeetingPoint& meeting, const MeetingPoint& in_network,
+                   const ::hccl::RankGroupConfig& config) {
   const bool on_one_host = !meeting.address;
   if (on_one_host && FindHub(meeting, kNever).connection.get() >= 0)
     return FailSecondRank0(function, meeting);
@@ -94,16 +98,33 @@ HcclResult OpenHub(const char* function, const MeetingPoint& meeting, const ::hc
   if (listener.get() < 0) return FailToListen(function, meeting, errno);
   // A second rank 0 that started at the same time has another name. Both of them fail.
   if (on_one_host && HasRival(meeting, listener)) return FailSecondRank0(function, meeting);
-  StartHub(std::move(listener), {meeting.group, meeting.secret, config.rankSize, config.timeout});
+  HubOptions options{meeting.group, meeting.secret, config.rankSize, config.timeout};
+  Descriptor second;
+  if (on_one_host && in_network.address) {
+    options.own_host = HostText(*in_network.address);
+    second = Listen(in_network);
+    if (second.get() < 0)
+      LogWarning(Text(function, ": ranks of other hosts cannot join the ", in_network.Describe(), ": ",
+                      SystemError(errno)));
+  }
+  StartHub(std::move(listener), std::move(options), std::move(second));
   return HCCL_SUCCESS;
+}
+
+/// Where the rank meets rank 0.
+MeetingPoint OwnWay(MeetingPoint meeting, const ::hccl::RankGroupConfig& config) {
+  if (config.isOnHostOfRank0) meeting.address.reset();
+  return meeting;
 }
 
 }  // namespace
 
-HcclResult Membership::Join(const char* function, const MeetingPoint& meeting,
+HcclResult Membership::Join(const char* function, const MeetingPoint& in_network,
                             const ::hccl::RankGroupConfig& config, std::shared_ptr<Membership>& joined) {
+  const MeetingPoint meeting = OwnWay(in_network, config);
   if (config.rank == 0) {
-    if (const HcclResult result = OpenHub(function, meeting, config); result != HCCL_SUCCESS) return result;
+    if (const HcclResult result = OpenHub(function, meeting, in_network, config); result != HCCL_SUCCESS)
+      return result;
   }
   std::optional<FrameSocket> socket;
   if (const HcclResult result = Connect(function, meeting, config, socket); result != HCCL_SUCCESS)
@@ -120,6 +141,7 @@ Membership::Membership(MeetingPoint meeting, const ::hccl::RankGroupConfig& conf
       rank_(config.rank),
       rank_size_(config.rankSize),
       timeout_(config.timeout),
+      on_posted_(config.onPosted),
       socket_(std::move(socket)) {
   thread_ = StartThread("sampan-rank", [this] { Listen(); });
 }
@@ -137,7 +159,8 @@ Membership::~Membership() {
   }
   {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, kMaxFarewell, [&] { return is_closed_; });
+    const auto limit = rank_ == 0 && has_posts_ ? kMaxFarewellOfHub : kMaxFarewell;
+    changed_.wait_for(lock, limit, [&] { return is_closed_; });
     is_leaving_ = true;
   }
   health_->wake_up().Wake();
@@ -184,6 +207,7 @@ void Membership::Listen() noexcept {
         if (is_first) TakeFrames(true);  // what came with the hub's admission
       }
       ListenOnce();
+      DeliverPosted();
     } catch (const std::exception&) {
       OnOutOfMemory();
     }
@@ -242,6 +266,10 @@ bool Membership::Handle(const Frame& frame) {
     case FrameKind::kGathered:
       gathered_[frame.sequence] = frame.content;
       return gathered_.size() <= kMaxWaitingResults;
+    case FrameKind::kPosted:
+      has_posts_ = true;
+      posted_.push_back({frame.rank, frame.content});
+      return is_welcome_ && frame.rank < rank_size_;
     case FrameKind::kBroken:
       health_->Break(FailureOf(frame.number), frame.text());
       return true;
@@ -253,11 +281,44 @@ bool Membership::Handle(const Frame& frame) {
   }
 }
 
+void Membership::DeliverPosted() {
+  std::vector<Posted> posted;
+  {
+    const std::lock_guard lock(mutex_);
+    posted.swap(posted_);
+  }
+  if (!on_posted_) return;
+  for (const Posted& each : posted)
+    on_posted_(each.from, each.bytes);
+}
+
+HcclResult Membership::Post(const char* function, const std::vector<u32>& peers,
+                            const std::vector<u8>& bytes) {
+  if (health_->is_broken()) return Fail(function, health_->code(), health_->reason());
+  ByteWriter content;
+  content.Put(static_cast<u32>(peers.size()));
+  for (const u32 peer : peers) {
+    if (peer >= rank_size_)
+      return Fail(function, HCCL_E_PARA, Text("the group '", group_, "' has no rank ", peer));
+    content.Put(peer);
+  }
+  content.PutBytes(bytes);
+  if (bytes.size() > kMaxPostBytes)
+    return Fail(function, HCCL_E_PARA, Text(bytes.size(), " bytes are too many, at most ", kMaxPostBytes));
+  {
+    const std::lock_guard lock(mutex_);
+    has_posts_ = true;
+  }
+  Send({FrameKind::kPost, rank_, 0, 0, content.Take()});
+  return HCCL_SUCCESS;
+}
+
 void Membership::OnClosed() {
   is_closed_ = true;
-  if (!is_welcome_ || has_rank_0_left_ || is_refused_) return;
-  health_->Break(HCCL_E_REMOTE, Text(Describe(0), ", which keeps the group together, ", socket_.HowItEnded(),
-                                     " leaving the group '", group_, "'"));
+  if (!is_welcome_ || is_refused_ || (has_rank_0_left_ && !has_posts_)) return;
+  const std::string how = has_rank_0_left_ ? "has left" : socket_.HowItEnded() + " leaving";
+  health_->Break(HCCL_E_REMOTE,
+                 Text(Describe(0), ", which keeps the group together, ", how, " the group '", group_, "'"));
 }
 
 void Membership::OnOutOfMemory() noexcept {

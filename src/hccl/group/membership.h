@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,7 +17,8 @@
 
 namespace sampan::hccl {
 
-/// Thread-safe. The destructor leaves the group. It waits up to 2 s until the hub has closed the connection.
+/// Thread-safe. The destructor leaves the group. It waits up to 2 s until the hub has closed the connection;
+/// in a group whose ranks post, that of rank 0 waits up to 10 s for ranks of other processes.
 class Membership {
  public:
   /// Connects and waits for all ranks. The function is named in messages.
@@ -30,6 +32,7 @@ class Membership {
   u32 rank_size() const { return rank_size_; }
   const std::string& group() const { return group_; }
   const std::shared_ptr<GroupHealth>& health() const { return health_; }
+  const std::string& host_text(u32 rank) const { return places_[rank].host; }
   s64 process_of(u32 rank) const { return places_[rank].process.process; }
   const HostIdentity& host_of(u32 rank) const { return places_[rank].process.host; }
   /// Whether the rank lives in this process, or on this host.
@@ -40,8 +43,15 @@ class Membership {
 
   /// All ranks' parts, by rank. Every rank makes the same calls in the same order.
   HcclResult Exchange(const char* function, const std::vector<u8>& mine, std::vector<std::vector<u8>>& all);
+  /// Sends bytes to other ranks, for their on_posted_.
+  HcclResult Post(const char* function, const std::vector<u32>& peers, const std::vector<u8>& bytes);
 
  private:
+  struct Posted {
+    u32 from;
+    std::vector<u8> bytes;
+  };
+
   Membership(MeetingPoint meeting, const ::hccl::RankGroupConfig& config, FrameSocket socket);
 
   HcclResult AwaitWelcome(const char* function);
@@ -54,6 +64,8 @@ class Membership {
   /// Returns false if the hub breaks the protocol. The mutex is held.
   bool Handle(const Frame& frame);
   bool TakePlaces(const std::vector<u8>& content);
+  /// Hands on what has come, without the mutex.
+  void DeliverPosted();
   /// Called when the connection is closed, with the mutex held.
   void OnClosed();
   void OnOutOfMemory() noexcept;
@@ -62,6 +74,7 @@ class Membership {
   const std::string group_;
   const u32 rank_, rank_size_;
   const std::chrono::milliseconds timeout_;
+  const std::function<void(u32, const std::vector<u8>&)> on_posted_;
   const std::shared_ptr<GroupHealth> health_ = std::make_shared<GroupHealth>();
   std::vector<RankPlace> places_;  // written before the first call that reads it
   std::mutex exchange_mutex_;      // one exchange at a time
@@ -75,6 +88,8 @@ class Membership {
   HcclResult refusal_code_ = HCCL_SUCCESS;
   std::string refusal_;
   std::map<u64, std::vector<u8>> gathered_;
+  std::vector<Posted> posted_;
+  bool has_posts_ = false;  // the ranks post
   Thread thread_;
 };
 

@@ -10,6 +10,7 @@
 #include "base/network/port_ranges.h"
 #include "base/system/descriptor.h"
 #include "base/system/environment.h"
+#include "hccl/group/meeting_point.h"
 #include "hccl/report.h"
 
 namespace sampan::hccl {
@@ -80,9 +81,10 @@ HcclResult ReadPlace(const char* function, const std::string& text, PeerAddress&
       Text("address '", text, "' has no port, and ", kRanges, " is auto: ranks cannot know the port"));
 }
 
-HcclResult ChoosePlace(const char* function, PeerAddress& address) {
-  std::vector<PortRange> ports;
-  if (const HcclResult result = ReadPorts(function, ports); result != HCCL_SUCCESS) return result;
+namespace {
+
+HcclResult FindPlace(const char* function, const std::vector<PortRange>& ports, bool (*is_free)(PeerAddress&),
+                     PeerAddress& address) {
   auto chosen = ChooseInterface(ReadInterfaceWish(), UsableInterfaces());
   if (!chosen.ok()) {
     const bool is_wish = chosen.code() == Code::kParamInvalid;
@@ -92,12 +94,28 @@ HcclResult ChoosePlace(const char* function, PeerAddress& address) {
   for (const PortRange& range : ports) {
     for (u32 port = range.first; port <= range.last; ++port) {
       address.port = static_cast<std::uint16_t>(port);
-      if (IsFree(address)) return HCCL_SUCCESS;
+      if (is_free(address)) return HCCL_SUCCESS;
     }
   }
   return Fail(function, HCCL_E_UNAVAIL,
               Text("EI0019: no port of ", HostText(address), " is free among those that ", kRanges, " and ",
                    kBase, " name"));
+}
+
+}  // namespace
+
+HcclResult ChoosePlace(const char* function, PeerAddress& address) {
+  std::vector<PortRange> ports;
+  const HcclResult result = ReadPorts(function, ports);
+  return result == HCCL_SUCCESS ? FindPlace(function, ports, IsFree, address) : result;
+}
+
+HcclResult ReservePlace(const char* function, PeerAddress& address) {
+  std::vector<PortRange> ports;
+  if (const HcclResult result = ReadPorts(function, ports); result != HCCL_SUCCESS) return result;
+  // All ranks are told the port, so it may be any, if the user wishes none.
+  if (!EnvironmentValue(kRanges) && !EnvironmentValue(kBase)) ports.push_back({0, 0});
+  return FindPlace(function, ports, Reserve, address);
 }
 
 }  // namespace sampan::hccl

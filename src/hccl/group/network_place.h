@@ -13,5 +13,7 @@ HcclResult ReadPlace(const char* function, const std::string& text, PeerAddress&
 
 /// The interface and a free port, by HCCL's variables.
 HcclResult ChoosePlace(const char* function, PeerAddress& address);
+/// The same, and keeps the port for a rank 0 in this process.
+HcclResult ReservePlace(const char* function, PeerAddress& address);
 
 }  // namespace sampan::hccl

@@ -136,6 +136,16 @@ HcclResult RankGroup::MakeAddress(std::string& address) {
   });
 }
 
+HcclResult RankGroup::ReserveAddress(std::string& address) {
+  constexpr const char* kFunction = "RankGroup::ReserveAddress";
+  return Guard(kFunction, [&] {
+    sampan::PeerAddress chosen;
+    const HcclResult result = ReservePlace(kFunction, chosen);
+    if (result == HCCL_SUCCESS) address = Describe(chosen);
+    return result;
+  });
+}
+
 HcclResult RankGroup::Join(const RankGroupConfig& config, std::shared_ptr<RankGroup>& group) {
   constexpr const char* kFunction = "RankGroup::Join";
   return Guard(kFunction, [&]() -> HcclResult {
@@ -157,6 +167,10 @@ u32 RankGroup::Rank() const {
 
 u32 RankGroup::RankSize() const {
   return membership_->own->rank_size();
+}
+
+std::string RankGroup::HostOf(u32 rank) const {
+  return rank < RankSize() ? membership_->own->host_text(rank) : std::string();
 }
 
 HcclResult RankGroup::Connect(HcclDispatcher dispatcher, const MachinePara& machinePara,
@@ -202,6 +216,11 @@ HcclResult RankGroup::Exchange(const std::vector<u8>& mine, std::vector<std::vec
     }
     return membership_->own->Exchange(kFunction, mine, all);
   });
+}
+
+HcclResult RankGroup::Post(const std::vector<u32>& peers, const std::vector<u8>& bytes) {
+  constexpr const char* kFunction = "RankGroup::Post";
+  return Guard(kFunction, [&] { return membership_->own->Post(kFunction, peers, bytes); });
 }
 
 HcclResult RankGroup::Status(std::string* reason) const {

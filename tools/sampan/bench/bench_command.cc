@@ -146,17 +146,18 @@ const Command& BenchCommand() {
           {.name = "bench",
            .summary = "measure how fast copies are here",
            .paragraphs =
-               {"Measures copies by size, each from the call to the synchronised stream, in turn "
+               {"Measures copies by size, each from the call to the synchronised stream. Copies take turns "
                 "with what a program would do without the runtime: one thread's memcpy over ordinary "
-                "memory of the same shape, or with --backend cuda the driver's own call over memory of "
-                "its own. Shown are the median after a warm-up, the middle half of all rounds, and how "
-                "many times faster than the alternative it was. Every case ends with a copy whose bytes "
-                "are verified.",
+                "memory of the same shape. With --backend cuda it is the driver's own call over memory "
+                "of its own. Shown are the median after a warm-up and the middle half of all rounds. The "
+                "ratio says how many times faster than the alternative it was. Every case ends with a "
+                "copy whose bytes are verified.",
                 "linear: plain copies. 2d: rows of 1 KiB, 2 KiB apart. batch: scattered pieces of "
                 "4 KiB. desc: "
                 "copies by a descriptor in device memory.",
-                "hccl: two ranks of HCCL's platform layer, one a device where there are two, as threads of a "
-                "process of their own whose emulated devices share the cores (SAMPAN_ENGINES). Copies of "
+                "hccl: two ranks of HCCL's platform layer, each on a device where there are two. They are "
+                "threads of a process of their own, whose emulated devices share the cores "
+                "(SAMPAN_ENGINES). Copies of "
                 "HcclD2DMemcpyAsync, and signals over a link. The time is that of the slowest rank. The "
                 "alternative is memcpy between mappings that the ranks share; for signals, a word that one "
                 "thread changes and another one sleeps on (std::atomic). hccl_bench measures collectives.",
@@ -168,7 +169,7 @@ const Command& BenchCommand() {
                 "of 'sampan bench --format json' below share/sampan/reference. It also says whether other "
                 "processes "
                 "used the machine during the run; a run that was interrupted is not judged.",
-                "--why copies each case once more, in a process of its own that writes a trace, and shows "
+                "--why copies each case once more, in a process of its own that writes a trace. It shows "
                 "the path and the reason of that trace. So the settings count, SAMPAN_COPY_PATH and the like "
                 "among them.",
                 "--beside repeats each copy while a kernel of a program fills the GPU, two submissions at a "

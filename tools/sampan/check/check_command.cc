@@ -168,9 +168,9 @@ const Command& CheckCommand() {
            .summary = "find wrong copies, waits and frees of a program",
            .paragraphs =
                {"Runs a program as 'sampan run' does and says which of its copies, waits and frees are "
-                "wrong, "
-                "with both places in its source. It judges the order that the calls promise, not whether the "
-                "bytes went wrong this time, so the same program gives the same findings in every run.",
+                "wrong. It names both places in the source. It judges the order that the calls promise, not "
+                "whether the bytes went wrong this time. So the same program gives the same findings in "
+                "every run.",
                 "Findings go to standard error as soon as they are made, each once; the last line counts "
                 "them. "
                 "Build the program with -g: without debug information, places are functions and offsets.",

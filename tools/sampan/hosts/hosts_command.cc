@@ -50,9 +50,9 @@ const Command& HostsCommand() {
            .summary = "test whether two hosts can copy to each other, and how fast",
            .paragraphs =
                {"Run 'sampan hosts check' on one host. It exports 64 MiB of device memory and prints the "
-                "command for the other host. That one imports the memory, copies to and from it, compares "
-                "every byte, and prints the time of 4 KiB and the rate of 64 MiB in both directions. If it "
-                "cannot, its message says why.",
+                "command for the other host. That one imports the memory, copies to and from it, and "
+                "compares every byte. It prints the time of 4 KiB and the rate of 64 MiB in both "
+                "directions. If it cannot, its message says why.",
                 "The printed text is a handle: while the command waits, its holders can read and write these "
                 "64 MiB. The profile is ascend910c, if no other one is set. HCCL_IF_IP and "
                 "HCCL_SOCKET_IFNAME choose the interface."},

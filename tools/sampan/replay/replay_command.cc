@@ -144,18 +144,16 @@ const Command& ReplayCommand() {
            .summary = "issue the copies of a trace again",
            .paragraphs =
                {"Issues the copies of a trace again: the same sizes, shapes and kinds between memory of the "
-                "same "
-                "sizes, on as many streams, by as many threads, in the same order and with the same waits. "
-                "Shows "
-                "the summary as it was recorded and the one of the replay, so that performance on another "
-                "machine can be reproduced, or compared with another backend.",
+                "same sizes. It uses as many streams and threads, in the same order and with the same "
+                "waits. Shows the summary as it was recorded and the one of the replay. So performance on "
+                "another machine can be reproduced, or compared with another backend.",
                 "The contents do not matter and are not in the trace. A function of the program becomes one "
                 "that sleeps as long, whatever the speed. Of batches with more than 32 entries the trace "
                 "knows the sizes and the part of the memory, but not the places: the entries are spread over "
                 "that part. Order that a program keeps by polling is kept by the recorded times only.",
-                "Left out, and said so: signals of other processes, waits for words in device memory that "
-                "something else than aclrtValueWrite changed, copies whose operands only the device knew "
-                "(traces of NVIDIA GPUs), and what failed."},
+                "These are left out, and counted: signals of other processes; waits for words in device "
+                "memory that something else than aclrtValueWrite changed; copies whose operands only the "
+                "device knew (traces of NVIDIA GPUs); and what failed."},
            .operands = {{.name = "TRACE",
                          .meaning = "a file of 'sampan run --trace', compressed or not",
                          .is_file = true,

@@ -39,8 +39,8 @@ const Command& RunCommand() {
                 "has a search path "
                 "of its own that leads elsewhere, they are preloaded.",
                 "Signals reach the program and its ending becomes that of 'sampan run'. A program "
-                "that has not used AscendCL at all when it ends is named on standard error (unless "
-                "another program starts on the same installation during the run: then sampan cannot tell).",
+                "that has not used AscendCL at all when it ends is named on standard error. If another "
+                "program starts on the same installation during the run, sampan cannot tell.",
                 "With --summary every process that uses AscendCL prints a summary when it exits, also by "
                 "_exit "
                 "and before a signal ends it. If a process is killed, 'sampan run' prints what was known "

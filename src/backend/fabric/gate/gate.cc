@@ -68,7 +68,7 @@ void Gate::Listen(bool listens) {
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, listener_.get(), &event);
 }
 
-void Gate::Accept() {
+void Gate::Accept(const Judge& judge) {
   for (int i = 0; i < kAcceptedAtOnce; ++i) {
     SocketAddress from;
     Descriptor socket(::accept4(listener_.get(), from.get(), &from.length, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -77,16 +77,16 @@ void Gate::Accept() {
       listens_at_ = Clock::now() + kAcceptPause;
       return Listen(false);
     }
-    MakeRoom();
-    if (!WakeAt(epoll_, socket.get(), static_cast<std::uint32_t>(socket.get())).ok()) continue;
-    auto nonce = RandomKey();
-    if (!nonce.ok()) continue;
     const int number = socket.get();
-    Caller& caller = callers_.emplace_back();
+    Caller caller;
     caller.socket = std::move(socket);
     caller.address = FromSocket(*from.get());
     caller.deadline = Clock::now() + kHandshakeTimeout;
-    caller.challenge.nonce = *nonce;
+    // Its first bytes are there. A flood that says nonsense costs no more than this.
+    if (!Hear(caller, judge)) continue;
+    if (!WakeAt(epoll_, number, static_cast<std::uint32_t>(number)).ok()) continue;
+    MakeRoom();
+    callers_.push_back(std::move(caller));
     by_socket_[number] = std::prev(callers_.end());
   }
 }
@@ -103,9 +103,12 @@ bool Gate::Hear(Caller& caller, const Judge& judge) {
   Hello hello;
   std::memcpy(&hello, caller.bytes.data(), sizeof(hello));
   if (!caller.challenged) {
+    if (hello.mark != kHandshakeMark || hello.port > UINT16_MAX) return false;
+    auto nonce = RandomKey();
+    if (!nonce.ok()) return false;
+    caller.challenge.nonce = *nonce;
     caller.challenged = true;
-    return hello.mark == kHandshakeMark && hello.port <= UINT16_MAX &&
-           ::send(socket, &caller.challenge, sizeof(Challenge), MSG_NOSIGNAL) == sizeof(Challenge);
+    return ::send(socket, &caller.challenge, sizeof(Challenge), MSG_NOSIGNAL) == sizeof(Challenge);
   }
   Proof proof;
   std::memcpy(&proof, caller.bytes.data() + sizeof(hello), sizeof(proof));
@@ -137,7 +140,7 @@ Deadline Gate::Serve(const Judge& judge) {
     Listen(true);
     knocks = true;
   }
-  if (knocks) Accept();
+  if (knocks) Accept(judge);
   while (!callers_.empty() && callers_.front().deadline <= now) {
     by_socket_.erase(callers_.front().socket.get());
     callers_.pop_front();

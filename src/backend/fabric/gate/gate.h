@@ -46,7 +46,7 @@ class Gate {
   using Callers = std::list<Caller>;  // the oldest first
 
   Gate(Descriptor listener, Descriptor epoll) : listener_(std::move(listener)), epoll_(std::move(epoll)) {}
-  void Accept();
+  void Accept(const Judge& judge);
   /// Whether the listener is a reason to wake up.
   void Listen(bool listens);
   void MakeRoom();

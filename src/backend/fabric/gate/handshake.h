@@ -40,7 +40,7 @@ struct Proof {
   Digest digest{};
 };
 
-/// In place of a code: others connect at this moment, and the importer is to knock again.
+/// In place of a code: too many others connect at this moment. The importer must try again.
 inline constexpr std::int32_t kCrowded = 1;
 
 struct Welcome {

@@ -67,8 +67,9 @@ class Endpoint {
   /// Sends the first bytes of the free slot as one frame. Sets `used` to the slot if it is in use until the
   /// answer comes, which must Free it. A completion of each would cost more than a short frame.
   int SendRequest(std::size_t bytes, Slot*& used);
-  /// The same for an answer: OnSent tells when the slot is free again. Short ones are copied at once, some in
-  /// a row. So a peer that reads nothing soon has all slots.
+  /// The same for an answer: OnSent tells when the slot is free again. Up to kMaxCopiedAnswers short ones in
+  /// a row are copied at once. If the peer reads nothing, the next ones keep their slots, and soon none is
+  /// free.
   int SendAnswer(std::size_t bytes);
   /// Sends at most kMaxDirectPieces as one message. The memory must stay until OnBytesSent or Close.
   int SendBytes(std::span<const iovec> parts);

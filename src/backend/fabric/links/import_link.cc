@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -153,6 +154,16 @@ void ImportLink::OnConnected() {
   Opening({});
 }
 
+void ImportLink::OnShutDown() {
+  Fail("the process has exited, or closed the connection");
+}
+
+void ImportLink::OnBroken(int error) {
+  // Cancelled by libfabric, because the connection is closed.
+  if (error == ECANCELED) return OnShutDown();
+  Fail(port_.ErrorText(error));
+}
+
 void ImportLink::Start(PeerTransfer transfer, std::function<void(Status)> done) {
   if (!broken_.empty() || !is_open_) {
     return done({Code::kLostHeartbeat, Text(Peer(), " is lost: ", broken_, "; import it again")});
@@ -270,7 +281,7 @@ bool ImportLink::Answer(std::span<const std::byte> frame) {
       from += piece.bytes;
     }
   }
-  // An owner may lie: memory that is still read from must not be given back to the program.
+  // A hostile owner may answer early. Memory that is still read must not be given back to the program.
   if (request.is_sending) {
     request.code = code;
     return true;

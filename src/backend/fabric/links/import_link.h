@@ -52,10 +52,10 @@ class ImportLink final : public Endpoint::Owner {
   void OnBytes(std::size_t count) override;
   void OnBytesSent() override;
   void OnSent() override {}  // it sends no answers
-  void OnBroken(int error) override { Fail(port_.ErrorText(error)); }
+  void OnBroken(int error) override;
   void OnConnected() override;
   void OnRefused(int error) override { Fail(port_.ErrorText(error)); }
-  void OnShutDown() override { Fail("the process has exited, or closed the connection"); }
+  void OnShutDown() override;
 
  private:
   struct InFlight {

@@ -33,6 +33,13 @@ struct Entries {
     }
   }
   EntryRun run() const { return {dsts, srcs, sizes, kDst, kSrc}; }
+  /// What single entries are judged by.
+  bool Fits(std::size_t i) const {
+    const auto holds = [&](const KnownRange& range, const void* address) {
+      return RangeHolds(range.address, range.bytes, reinterpret_cast<std::uintptr_t>(address), sizes[i]);
+    };
+    return sizes[i] != 0 && sizes[i] <= kMaxBytes && holds(kDst, dsts[i]) && holds(kSrc, srcs[i]);
+  }
 };
 
 class BatchRun : public ::testing::TestWithParam<BatchRunLevel> {
@@ -48,11 +55,13 @@ class BatchRun : public ::testing::TestWithParam<BatchRunLevel> {
     std::vector<Segment> segments(entries.sizes.size() + 1, kCanary);
     const RunTotals totals = WriteManySegments(entries.run(), segments.data(), GetParam());
     ASSERT_EQ(totals.entries, good);
+    EXPECT_TRUE(good == entries.sizes.size() || !entries.Fits(good));
     std::size_t bytes = 0, longest = 0;
     for (std::size_t i = 0; i < good; ++i) {
       ASSERT_EQ(segments[i].dst, static_cast<std::byte*>(entries.dsts[i]) + kDst.engine_delta) << i;
       ASSERT_EQ(segments[i].src, static_cast<std::byte*>(entries.srcs[i]) + kSrc.engine_delta) << i;
       ASSERT_EQ(segments[i].bytes, entries.sizes[i]) << i;
+      ASSERT_TRUE(entries.Fits(i)) << i;
       bytes += entries.sizes[i];
       longest = std::max(longest, entries.sizes[i]);
     }
