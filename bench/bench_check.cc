@@ -3,6 +3,9 @@
 //   bench_check            ratios of the time and of the processor's time, which other programs disturb less.
 //   bench_check --run CASE one case in this process: seconds, the processor's seconds, the growth of its
 //   memory.
+//   bench_check --pages    what keeping 1 MiB from the program costs by itself, without the runtime: no
+//   checker that protects pages costs less.
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -202,11 +205,77 @@ void Compare(const Case& each) {
   std::fflush(stdout);
 }
 
+/// Shared memory at two addresses, as pinned memory has under check, and a place for page table entries.
+class TwoViews {
+ public:
+  TwoViews() {
+    const int file = ::memfd_create("bench_check", MFD_CLOEXEC);
+    if (file < 0 || ::ftruncate(file, kBufferBytes) != 0) throw bench::Failure("memfd_create failed");
+    program = Map(kBufferBytes, MAP_SHARED, file);
+    engine = Map(kBufferBytes, MAP_SHARED, file);
+    device = Map(kBufferBytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    char* const reserved = Map(kBufferBytes + kTableBytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    const auto distance =
+        reinterpret_cast<std::uintptr_t>(program) - reinterpret_cast<std::uintptr_t>(reserved);
+    away = reserved + distance % kTableBytes;
+    for (char* const each : {program, engine, device})
+      std::memset(each, 1, kBufferBytes);
+    ::close(file);
+  }
+  /// As the checker does it: the entries move away, then the empty addresses are protected.
+  void Keep(std::size_t offset) const {
+    Move(program + offset, away + offset);
+    if (::mprotect(program + offset, kMiB, PROT_NONE) != 0) throw bench::Failure("mprotect failed");
+  }
+  void Open(std::size_t offset) const { Move(away + offset, program + offset); }
+
+  char *program, *engine, *device, *away;
+
+ private:
+  static constexpr std::size_t kTableBytes = 2 * kMiB;  // that one page table maps
+
+  static char* Map(std::size_t bytes, int flags, int file) {
+    void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file, 0);
+    if (memory == MAP_FAILED) throw bench::Failure("mmap failed");
+    return static_cast<char*>(memory);
+  }
+  static void Move(char* from, char* to) {
+    if (::mremap(from, kMiB, kMiB, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to) == MAP_FAILED)
+      throw bench::Failure("mremap failed");
+  }
+};
+
+void MeasurePages() {
+  constexpr int kTurns = 2000;
+  const TwoViews views;
+  enum Part : std::size_t { kFill, kKeep, kCopy, kOpen, kPlainFill, kParts };
+  std::array<std::vector<double>, kParts> times;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const std::size_t offset = static_cast<std::size_t>(turn) % 16 * kMiB;
+    const auto measure = [&](Part part, auto work) { times[part].push_back(bench::SecondsOf(work) * 1e6); };
+    measure(kFill, [&] { std::memset(views.program + offset, turn, kMiB); });
+    measure(kKeep, [&] { views.Keep(offset); });
+    measure(kCopy, [&] { std::memcpy(views.device + offset, views.engine + offset, kMiB); });
+    measure(kOpen, [&] { views.Open(offset); });
+    const std::size_t other = offset + 32 * kMiB;  // never kept
+    measure(kPlainFill, [&] { std::memset(views.program + other, turn, kMiB); });
+  }
+  constexpr std::array kNames = {"fill what was kept", "keep", "copy", "open", "fill what never was"};
+  for (std::size_t part = 0; part < kParts; ++part) {
+    std::sort(times[part].begin(), times[part].end());
+    std::printf("%-24s %10.2f us\n", kNames[part], times[part][kTurns / 2]);
+  }
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   try {
     if (count == 3 && std::string_view(arguments[1]) == "--run") return RunCase(arguments[2]);
+    if (count == 2 && std::string_view(arguments[1]) == "--pages") {
+      MeasurePages();
+      return 0;
+    }
     std::printf("%-24s %13s %13s %8s %10s %13s\n", "case", "without", "checked", "ratio", "processor",
                 "memory");
     for (const Case& each : kCases)

@@ -30,6 +30,10 @@ std::string_view VerbOf(std::string_view does) {
 }
 
 void AddBytes(MessageText& text, const Range& range) {
+  if (range.bytes() == 1) {
+    text.Add("byte ").Add(range.begin);
+    return;
+  }
   text.Add("bytes ").Add(range.begin).Add(" to ").Add(range.end - 1);
 }
 
@@ -146,7 +150,6 @@ void Checker::ReportChanged(const CheckedMemory& memory, const SourceSums::Chang
                                                   .device = site.queue.device,
                                                   .stream = site.queue.stream,
                                                   .thread = told.thread,
-                                                  .range = change.changed,
                                                   .stack = told.stack}};
   MessageText message;
   message.Add("the host has changed what the copy of {0} reads, before {1} told it that the copy is over: ");

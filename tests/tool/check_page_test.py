@@ -27,6 +27,8 @@ def lines(symbols):
         raw.finding(5, [raw.access([inlined], begin=2048, end=4128)], kind="out-of-bounds", of=raw.buffer([main]), overlap=(4096, 4128)),
         raw.finding(6, [], kind="leak", severity="warning", of=raw.buffer([main]), overlap=None, message="<b>4096 bytes</b> & \"more\" were left"),
         raw.finding(7, [raw.host([[-1, 4096]])], kind="use-after-free", overlap=None, of=raw.buffer([main])),
+        raw.finding(8, [raw.access([main], "aclrtCreateStream", begin=0, end=0)], kind="leak", severity="warning", overlap=None),
+        raw.finding(9, [raw.access([main]), raw.host([inlined], begin=128, end=129)], of=raw.buffer([main]), overlap=(128, 129)),
         raw.END,
     ]
 
@@ -106,6 +108,11 @@ class CheckPageTest(unittest.TestCase):
         self.assertEqual([row[0] for row in scale], ["buffer", "1 write", "2 read", "both"])
         self.assertAlmostEqual(scale[1][2], 1, delta=0.01)
         self.assertAlmostEqual(scale[2][1], 128 / 4096, delta=0.01)
+
+    def test_one_byte_and_none(self):
+        self.assertIn("reads 128", self.in_finding(9, ".lanes .detail"))
+        self.assertEqual(self.in_finding(8, "section.access p"), ["stream 3 of device 0, thread 1"])
+        self.assertNotIn("writes", self.in_finding(8, "section.access h3")[0])
 
     def test_without_files_or_findings(self):
         self.assertEqual(self.in_finding(7, ".nosource")[0][:20], "No debug information")

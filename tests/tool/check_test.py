@@ -101,6 +101,10 @@ class ReportTest(CheckTest):
         _, report = self.report(raw.module(libc, number=1), raw.module(ours, number=2), raw.finding(1, [raw.host([[1, 4096], [2, 64], self.main, [2, 32], [1, 8192]])]))
         self.assertEqual([frame["function"] for frame in report["findings"][0]["accesses"][0]["stack"]], ["main"])
 
+    def test_calls_without_bytes_name_none(self):
+        result, _ = self.report(raw.finding(1, [raw.access([self.main], "aclrtCreateStream", begin=0, end=0)], kind="leak", overlap=None))
+        self.assertIn("1  aclrtCreateStream, stream 3 of device 0, thread 1\n", result.stderr)
+
     def test_text_is_told_while_the_program_runs(self):
         lines = self.program(self.early_read(), {"until": str(self.folder / "go")}, raw.finding(2, [], kind="leak", severity="warning", message="one"), raw.count(1, 3))
         command = subprocess.Popen([SAMPAN, "check", *lines], env=environment(), stderr=subprocess.PIPE, text=True)

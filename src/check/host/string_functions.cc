@@ -10,7 +10,7 @@
 namespace sampan::check {
 namespace {
 
-struct Function {
+struct StringFunction {
   std::uintptr_t begin = 0;
   bool looks_for_end = false;
 };
@@ -26,7 +26,8 @@ constexpr std::array kReadExactly = {"memcpy",       "memmove",       "mempcpy",
 /// No function is longer.
 constexpr std::uintptr_t kMaxFunctionBytes = 8192;
 
-constinit std::array<Function, kLookForEnd.size() + kReadExactly.size()> functions{};  // by address
+constinit std::array<StringFunction, kLookForEnd.size() + kReadExactly.size()>
+    string_functions{};  // by address
 
 }  // namespace
 
@@ -34,22 +35,23 @@ void FindStringFunctions() noexcept {
   // The processor decides which of several functions has the name: dlsym gives the address of that one.
   std::size_t count = 0;
   const auto add = [&](const char* name, bool looks_for_end) {
-    functions[count++] = {reinterpret_cast<std::uintptr_t>(::dlsym(RTLD_DEFAULT, name)), looks_for_end};
+    string_functions[count++] = {reinterpret_cast<std::uintptr_t>(::dlsym(RTLD_DEFAULT, name)),
+                                 looks_for_end};
   };
   for (const char* const name : kLookForEnd)
     add(name, true);
   for (const char* const name : kReadExactly)
     add(name, false);
-  std::sort(functions.begin(), functions.end(),
-            [](const Function& one, const Function& other) { return one.begin < other.begin; });
+  std::sort(string_functions.begin(), string_functions.end(),
+            [](const StringFunction& one, const StringFunction& other) { return one.begin < other.begin; });
 }
 
 bool MayReadTooMuch(std::uintptr_t instruction) noexcept {
   const auto behind = std::upper_bound(
-      functions.begin(), functions.end(), instruction,
-      [](std::uintptr_t address, const Function& function) { return address < function.begin; });
-  if (behind == functions.begin()) return false;
-  const Function& function = *(behind - 1);
+      string_functions.begin(), string_functions.end(), instruction,
+      [](std::uintptr_t address, const StringFunction& function) { return address < function.begin; });
+  if (behind == string_functions.begin()) return false;
+  const StringFunction& function = *(behind - 1);
   return function.looks_for_end && instruction - function.begin < kMaxFunctionBytes;
 }
 

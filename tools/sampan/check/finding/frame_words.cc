@@ -103,8 +103,10 @@ std::string DescribeAccess(const FoundAccess& access) {
   const auto verb =
       std::find_if(kVerbs.begin(), kVerbs.end(), [&](const auto& each) { return each[0] == access.does; });
   std::string text = access.call.empty() ? "the host" : access.call;
-  text += " " + (verb == kVerbs.end() ? access.does : std::string((*verb)[1]));
-  if (access.begin && access.end) text += " " + DescribeBytes(*access.begin, *access.end);
+  const bool has_bytes = access.begin && access.end && *access.begin < *access.end;
+  const bool needs_bytes = access.does == "read" || access.does == "write";
+  if (has_bytes || !needs_bytes) text += " " + (verb == kVerbs.end() ? access.does : std::string((*verb)[1]));
+  if (has_bytes) text += " " + DescribeBytes(*access.begin, *access.end);
   if (access.entry) text += ", entry " + std::to_string(*access.entry) + " of the batch";
   if (access.stream) text += StreamName(access);
   if (access.thread) text += ", thread " + std::to_string(*access.thread);

@@ -14,7 +14,7 @@ function stripRow(name, begin, end, scale, kind) {
 // Accesses lie close together in long buffers: then the strip shows the part around them.
 function stripOf(finding) {
   const { buffer, overlap, accesses } = finding;
-  const ranges = accesses.filter((access) => access.begin !== null && access.end !== null);
+  const ranges = accesses.filter(hasBytes);
   if (!buffer || ranges.length === 0) return null;
   const first = Math.min(...ranges.map((range) => range.begin), overlap?.begin ?? Infinity);
   const last = Math.max(...ranges.map((range) => range.end));
@@ -26,7 +26,7 @@ function stripOf(finding) {
   const strip = make("div", "strip");
   strip.append(stripRow("buffer", 0, buffer.bytes, scale, "whole"));
   accesses.forEach((access, index) => {
-    if (access.begin !== null && access.end !== null) strip.append(stripRow(`${index + 1} ${access.does}`, access.begin, access.end, scale, access.does));
+    if (hasBytes(access)) strip.append(stripRow(`${index + 1} ${access.does}`, access.begin, access.end, scale, access.does));
   });
   const isNews = ranges.length > 1 || ranges[0].begin !== overlap?.begin || ranges[0].end !== overlap.end;
   if (overlap && isNews) strip.append(stripRow(ranges.length > 1 ? "both" : "wrong", overlap.begin, overlap.end, scale, "both"));

@@ -1,7 +1,7 @@
 // One finding as an article.
 function sentence(access) {
   const parts = [];
-  if (access.begin !== null && access.end !== null) parts.push(`${access.end - access.begin === 1 ? "byte" : "bytes"} ${showRange(access.begin, access.end)}`);
+  if (hasBytes(access)) parts.push(`${access.end - access.begin === 1 ? "byte" : "bytes"} ${showRange(access.begin, access.end)}`);
   if (access.entry !== null) parts.push(`entry ${access.entry} of the batch`);
   if (access.stream !== null) parts.push(`stream ${access.stream}` + (access.device === null ? "" : ` of device ${access.device}`));
   if (access.thread !== null) parts.push(`thread ${access.thread}`);
@@ -10,7 +10,7 @@ function sentence(access) {
 
 function accessCard(access, index, all, sources) {
   const isLast = index === all.length - 1;
-  const head = make("h3", "", make("span", "badge", String(index + 1)), make("code", "", access.call ?? "the host"), ` ${doing[access.does] ?? access.does}`);
+  const head = make("h3", "", make("span", "badge", String(index + 1)), make("code", "", access.call ?? "the host"), ` ${verbOf(access)}`);
   if (all.length === 2) head.append(make("small", "", index === 0 ? "earlier" : "later"));
   return make("section", "access", head, make("p", "faint", sentence(access)), stackOf(access.stack, sources, isLast));
 }

@@ -36,9 +36,17 @@ function lanesOf(accesses, isCircle) {
 
 const doing = { read: "reads", write: "writes", free: "frees", wait: "waits", record: "records" };
 
+const hasBytes = (access) => access.begin !== null && access.end !== null && access.begin < access.end;
+
+// A call that makes a stream, for example, reads and writes nothing.
+function verbOf(access) {
+  const isAccess = access.does === "read" || access.does === "write";
+  return isAccess && !hasBytes(access) ? "" : doing[access.does] ?? access.does;
+}
+
 function labelsOf(access) {
-  const range = access.begin !== null && access.end !== null ? ` ${access.begin}\u2013${Math.max(access.begin, access.end - 1)}` : "";
-  return [access.call ?? "the host", `${doing[access.does] ?? access.does}${range}`, placeOf(access.stack[0])];
+  const last = access.end - access.begin > 1 ? `\u2013${access.end - 1}` : "";
+  return [access.call ?? "the host", verbOf(access) + (hasBytes(access) ? ` ${access.begin}${last}` : ""), placeOf(access.stack[0])];
 }
 
 // Positions from top to bottom: each access has its submission, if it is a stream's, and its box. In a circle of waits only
