@@ -57,7 +57,7 @@ TEST(Observed, AnOperatorOfOneRankIsOverOnReturn) {
 }
 
 /// The rank that comes last finds all others there, so that it has nothing to wait for. On a busy machine an
-/// engine may still be leaving the first rank's queue, and then executes its next operator too.
+/// engine may still be leaving the first rank's queue. Then it executes the next operator there too.
 TEST(Observed, TheLastRankIsOverOnReturn) {
   if (DoneUnderEveryObserver()) return;
   std::atomic<int> turn{0};
