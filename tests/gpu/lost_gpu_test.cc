@@ -46,7 +46,8 @@ int LoseGpu(Backend& backend) {
   batch.bytes = 32 * 256;
   batch.longest = 256;
   batch.direction = Direction::kHostToDevice;
-  EXPECT_TRUE((*queue)->Submit(std::move(batch)).ok());
+  Task task = std::move(batch);
+  EXPECT_TRUE((*queue)->Submit(task, 0).ok());
   EXPECT_TRUE((*queue)->timeline()->Wait((*queue)->submitted(), kNever));
   (*queue)->Close();
   return listener.code();
