@@ -232,8 +232,10 @@ class Model {
   /// The host waits for the tasks; false (in `verdict`) when a hold may keep it for ever.
   bool HostCanWait(const std::vector<int>& tasks, Verdict& verdict) const;
   bool MayBeHeld(const Stream& stream) const;
-  /// The same as Held, also by what the other thread lets go in this section: it may not have come to that.
-  bool HeldBeside(const Clock& clock) const;
+  /// While two threads run: whether a wait for the tasks may hold the stream by what does not hold it yet.
+  /// The other thread's tasks there may come behind that wait or before it. What that thread lets go counts
+  /// too.
+  bool AddsHold(const Stream& stream, const std::vector<int>& tasks) const;
   /// Ends the holds for which `over` is true.
   template <typename Over>
   void EndHolds(Over over) {

@@ -27,10 +27,14 @@ bool Model::Held(const Clock& clock) const {
                      [&](const Hold& hold) { return clock.Covers(hold.track, hold.tick); });
 }
 
-bool Model::HeldBeside(const Clock& clock) const {
+bool Model::AddsHold(const Stream& stream, const std::vector<int>& tasks) const {
+  if (!forked_) return false;
+  const Clock own = history_.LimitsOf(stream.last[thread_]), added = history_.LimitsOf(tasks);
+  const auto adds = [&](const Hold& hold) {
+    return added.Covers(hold.track, hold.tick) && !own.Covers(hold.track, hold.tick);
+  };
   const std::vector<Hold>& ended = ended_holds_[1 - thread_];
-  return Held(clock) || std::any_of(ended.begin(), ended.end(),
-                                    [&](const Hold& hold) { return clock.Covers(hold.track, hold.tick); });
+  return std::any_of(holds_.begin(), holds_.end(), adds) || std::any_of(ended.begin(), ended.end(), adds);
 }
 
 bool Model::HostCanWait(const std::vector<int>& tasks, Verdict& verdict) const {
@@ -74,11 +78,8 @@ bool Model::MayQueue(const Stream& stream, const std::vector<Touch>& touches, Ve
     verdict.held = true;
     return false;
   }
-  // The other thread may wait for the stream.
-  const auto waits = [&](const Touch& touch) {
-    return HeldBeside(history_.LimitsOf(touch.buffer->earlier_frees));
-  };
-  if (forked_ && !MayBeHeld(stream) && std::any_of(touches.begin(), touches.end(), waits)) return false;
+  const auto waits = [&](const Touch& touch) { return AddsHold(stream, touch.buffer->earlier_frees); };
+  if (std::any_of(touches.begin(), touches.end(), waits)) return false;
   return Ordered(touches, Next(stream), verdict);
 }
 

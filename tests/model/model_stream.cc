@@ -89,9 +89,7 @@ Verdict Model::Wait(const Operation& op) {
   Task task;
   if (event->recorded()) {
     if ((stream->stops || forked_) && MayBeDropped(event->recording)) return Undetermined();
-    // The other thread may wait for the stream.
-    if (forked_ && HeldBeside(history_.LimitsOf({event->recording})) && !MayBeHeld(*stream))
-      return Undetermined();
+    if (AddsHold(*stream, {event->recording})) return Undetermined();
     task.recording = event->recording;
     task.behind = {event->recording};
   }
