@@ -5,6 +5,8 @@
 #include <cstring>
 
 #include "base/error/text.h"
+#include "base/platform_bridge.h"
+#include "base/reduce/reduce_kernels.h"
 
 namespace sampan::collectives {
 namespace {

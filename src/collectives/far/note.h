@@ -31,8 +31,8 @@ struct Note {
   u32 peer = 0;
   s32 code = 0;
   u64 packed_call = 0;  ///< of kCalled
-  CallFacts facts;
-  FarRange send, receive;
+  CallFacts facts{};
+  FarRange send{}, receive{};
 };
 
 /// A note with what has no fixed length.

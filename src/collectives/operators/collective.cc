@@ -93,15 +93,19 @@ Status Collective::Publish() {
     cell.begun.store(number_, std::memory_order_relaxed);
   entry.arrived.store(number_, std::memory_order_seq_cst);
   communicator().WakeAll();
+  if (communicator().has_far()) TellArrival();
+  return {};
+}
+
+void Collective::TellArrival() const {
+  const std::byte* const posted = communicator().region().posted(number_, rank());
   communicator().Tell({.kind = NoteKind::kArrived,
                        .number = number_,
                        .facts = call_.facts,
                        .send = far_send_,
                        .receive = far_receive_},
                       call_.published,
-                      {reinterpret_cast<const u8*>(communicator().region().posted(number_, rank())),
-                       static_cast<std::size_t>(posted_bytes_)});
-  return {};
+                      {reinterpret_cast<const u8*>(posted), static_cast<std::size_t>(posted_bytes_)});
 }
 
 Status Collective::PublishBuffers(Entry& entry) {
@@ -291,7 +295,7 @@ Status Collective::MoveData() {
   }
   EntryOf(rank()).ended.store(number_, std::memory_order_seq_cst);
   communicator().WakeAll();
-  communicator().Tell({.kind = NoteKind::kEnded, .number = number_});
+  if (communicator().has_far()) communicator().Tell({.kind = NoteKind::kEnded, .number = number_});
   return {};
 }
 

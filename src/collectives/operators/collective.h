@@ -69,6 +69,8 @@ class Collective final : public Operation {
   /// The address here of the first bytes of another rank's buffer.
   Result<std::byte*> Resolve(u32 other, const SharedRange& range, const FarRange& far, u64 needed);
   Result<Buffers> FindBuffers();
+  /// To ranks of other hosts.
+  void TellArrival() const;
   /// Tells where this rank's buffers are.
   Status PublishBuffers(Entry& entry);
   /// The elements of a rank's buffer that are for this rank.

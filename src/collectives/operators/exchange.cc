@@ -85,6 +85,7 @@ Status Exchange::Publish() {
     announced_.push_back(communicator().Announce(parcel.range, parcel.bytes));
     message.arrived.store(parcel.number, std::memory_order_seq_cst);
     communicator().Wake(parcel.peer);
+    if (!communicator().has_far()) continue;
     communicator().Tell({.kind = NoteKind::kSent,
                          .number = parcel.number,
                          .peer = parcel.peer,
@@ -140,7 +141,8 @@ Status Exchange::Take(const Parcel& parcel) {
   if (!copied.ok()) return copied;
   message.taken.store(parcel.number, std::memory_order_seq_cst);
   communicator().Wake(parcel.peer);
-  communicator().Tell({.kind = NoteKind::kTaken, .number = parcel.number, .peer = parcel.peer});
+  if (communicator().has_far())
+    communicator().Tell({.kind = NoteKind::kTaken, .number = parcel.number, .peer = parcel.peer});
   return {};
 }
 

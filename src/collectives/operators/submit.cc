@@ -28,6 +28,7 @@ void NoteCall(const Communicator& communicator, const CallFacts& facts, u64 numb
   communicator.own_cell().last_call.store(packed, std::memory_order_relaxed);
   communicator.own_cell().last_place.store(facts.place, std::memory_order_relaxed);
   communicator.own_cell().called.store(number, std::memory_order_release);
+  if (!communicator.has_far()) return;
   communicator.Tell({.kind = NoteKind::kCalled, .number = number, .packed_call = packed, .facts = facts});
 }
 
