@@ -12,6 +12,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "base/error/text.h"
@@ -98,20 +99,25 @@ class Hub {
     const bool accepts = !is_complete_ && now >= accepts_from_;
     members_.remove_if([&](const Member& member) { return !member.rank && member.introduced_by <= now; });
     watched_.clear();
-    for (const Descriptor& listener : listeners_)  // poll leaves negative descriptors out
-      watched_.push_back({accepts ? listener.get() : -1, POLLIN, 0});
     for (const Member& member : members_) {
       const short events = static_cast<short>(POLLIN | (member.socket.has_output() ? POLLOUT : 0));
       watched_.push_back({member.socket.descriptor(), events, 0});
     }
-    if (::poll(watched_.data(), watched_.size(), PollMs(now)) <= 0) return;
-    std::size_t next = listeners_.size();
+    // No entries that poll would leave out: it refuses more entries than the process may have descriptors.
+    const auto is_watched = [&](const Descriptor& listener) { return accepts && listener.get() >= 0; };
+    for (const Descriptor& listener : listeners_) {
+      if (is_watched(listener)) watched_.push_back({listener.get(), POLLIN, 0});
+    }
+    const int ready = ::poll(watched_.data(), watched_.size(), PollMs(now));
+    if (ready < 0) std::this_thread::sleep_for(kAcceptPause);
+    if (ready <= 0) return;
+    std::size_t next = 0;
     for (auto member = members_.begin(); member != members_.end(); ++next) {
       const auto current = member++;
       if (watched_[next].revents != 0) Serve(current);
     }
-    for (std::size_t i = 0; i < listeners_.size() && !is_complete_; ++i) {
-      if (watched_[i].revents != 0) AcceptSome(listeners_[i]);
+    for (const Descriptor& listener : listeners_) {
+      if (is_watched(listener) && watched_[next++].revents != 0) AcceptSome(listener);
     }
     Flush();
   }
