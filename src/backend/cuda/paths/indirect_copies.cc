@@ -51,6 +51,10 @@ IndirectCopies::~IndirectCopies() {
 Status IndirectCopies::UpdateRanges(std::uint64_t sequence) {
   if (table_ != 0 && ranges_version_ == stream_.site().device_memory.version()) return {};
   const std::uint64_t version = stream_.site().device_memory.CopyRanges(ranges_);
+  if (ranges_.empty()) {  // a kernel reads nothing of the table
+    ranges_version_ = version;
+    return {};
+  }
   if (table_ranges_ < ranges_.size()) {
     const std::size_t room = std::max(ranges_.size() * 2, kMinTableRanges);
     CuAddress table = 0;
