@@ -321,7 +321,7 @@ aclError Executor::CreateEvent(const Operation& op) {
 
 GateFunction& Executor::MakeGate() {
   const std::lock_guard lock(mutex_);
-  static std::deque<GateFunction> all;
+  static auto& all = *new std::deque<GateFunction>;  // never destroyed
   return *gates_.emplace_back(&all.emplace_back());
 }
 
@@ -362,7 +362,8 @@ void Executor::Finish(aclrtStream stream) {
 
 Executor::HostAddition& Executor::KeepAddition(std::uint8_t* at, std::size_t bytes, std::uint8_t value) {
   const std::lock_guard lock(mutex_);
-  static std::deque<HostAddition> all;  // an abort does not wait for one that runs (stream-6)
+  // Never destroyed: an abort does not wait for one that runs (stream-6).
+  static auto& all = *new std::deque<HostAddition>;
   HostAddition& kept = all.emplace_back();
   kept.at = at;
   kept.bytes = bytes;
