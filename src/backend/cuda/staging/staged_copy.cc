@@ -8,7 +8,7 @@
 namespace sampan::cuda {
 
 StagedCopy::~StagedCopy() {
-  stopping_ = true;
+  stopping_.store(true);
   for (const auto& thread : other_threads_) {
     thread->calls.fetch_add(1);
     thread->calls.notify_one();
@@ -108,7 +108,7 @@ void StagedCopy::Loop(StagingThread& self) {
   for (;;) {
     self.calls.wait(seen);
     seen = self.calls.load();
-    if (stopping_) return;
+    if (stopping_.load()) return;
     if (!Join()) continue;
     if (self.number < threads_) {  // otherwise it was called for an earlier copy
       WakeTwo(self.number);

@@ -74,7 +74,7 @@ class StagedCopy {
   std::unique_ptr<StagingStream> stream_;  // one for all, because an engine loses time between streams
   std::unique_ptr<StagingWorker> own_worker_;
   std::vector<std::unique_ptr<StagingThread>> other_threads_;
-  bool stopping_ = false;
+  std::atomic<bool> stopping_{false};  // a thread that wakes late reads it at any time
 
   // The copy in progress.
   const StagedParts* parts_ = nullptr;
