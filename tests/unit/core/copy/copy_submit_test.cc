@@ -9,13 +9,10 @@
 #include <optional>
 #include <utility>
 
-#include "backend/emulated/emulated_backend.h"
 #include "base/containers/round.h"
-#include "base/error/fault.h"
-#include "core/objects/device.h"
-#include "core/streams/stream_roster.h"
 #include "observe/observers.h"
 #include "tests/support/child_process.h"
+#include "tests/unit/core/device_world.h"
 
 namespace sampan::core::copy_submit_test {
 namespace {
@@ -71,16 +68,8 @@ class Elsewhere final : public HostWork {
   Status outcome_;
 };
 
-/// A device, and all that it needs.
-struct World {
-  FaultPlan faults;
-  const std::unique_ptr<Backend> backend = std::move(*emulated::EmulatedBackend::Create(
-      {.devices = 1, .device_bytes = std::size_t{1} << 20, .engines = 1, .schedule = {}, .faults = &faults}));
-  FailureReports reports;
-  StreamRoster roster;
-  MemoryRegistry memory{false};
-  const Profile profile = *FindProfile("ascend910c");
-  Device device{*backend, 0, 0, profile, reports, roster, memory};
+struct World : DeviceWorld {
+  World() : DeviceWorld("ascend910c") {}
 
   /// Runs the work as a blocking copy.
   Status Run(const std::shared_ptr<Elsewhere>& work) {

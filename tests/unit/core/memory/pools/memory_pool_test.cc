@@ -8,10 +8,7 @@
 #include <memory>
 #include <utility>
 
-#include "backend/emulated/emulated_backend.h"
-#include "base/error/fault.h"
-#include "core/objects/device.h"
-#include "core/streams/stream_roster.h"
+#include "tests/unit/core/device_world.h"
 
 namespace sampan::core::memory_pool_test {
 namespace {
@@ -30,18 +27,12 @@ class Held final : public HostWork {
 
 // While a block is in handover, each submission of the process looks at the memory of its task.
 TEST(MemoryPool, ASynchronizationEndsHandoversThatAreOver) {
-  FaultPlan faults;
-  const auto backend = std::move(*emulated::EmulatedBackend::Create(
-      {.devices = 1, .device_bytes = std::size_t{4} << 20, .engines = 1, .schedule = {}, .faults = &faults}));
-  FailureReports reports;
-  StreamRoster roster;
-  MemoryRegistry memory(false);
-  const Profile profile = *FindProfile("ascend910b");
-  Device device(*backend, 0, 0, profile, reports, roster, memory);
-  const auto make_stream = [&] { return *device.CreateStream(std::make_shared<StickyFailure>(), {}); };
-  const std::shared_ptr<Stream> first = make_stream(), second = make_stream();
+  DeviceWorld world;
+  MemoryRegistry& memory = world.memory;
+  const std::shared_ptr<Stream> first = world.MakeStream(), second = world.MakeStream();
   const auto pool = std::make_shared<MemoryPool>(
-      memory, MemoryPool::Options{.source = (*device.Open())->memory(), .place = {PlaceKind::kDevice, 0}});
+      memory,
+      MemoryPool::Options{.source = (*world.device.Open())->memory(), .place = {PlaceKind::kDevice, 0}});
   const auto free = [&](void* block, Stream& stream) {
     return MemoryPool::Free(memory, memory.Find(reinterpret_cast<std::uintptr_t>(block)), stream).ok();
   };
