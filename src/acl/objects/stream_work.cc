@@ -23,8 +23,6 @@ constexpr std::chrono::microseconds kMaxSpin{50};
 /// From more bytes on, moving them takes longer than waking an engine. That costs up to 48 us if ranks keep
 /// all cores busy. 1 MiB takes 17 us on the calling thread, and 65 us on an engine (bench_hccl).
 constexpr std::uint64_t kBytesAtOnce = 1 << 20;
-/// From more bytes on, a long spin costs less than waking an engine for the rest, even if it fails.
-constexpr std::uint64_t kBytesWorthLongSpin = 64 << 10;
 
 /// Tells observers of the work when its last step is over.
 void NotePassed(StreamWork& work, StreamWork::Hold hold, const QueueLabel& queue) {
@@ -134,9 +132,10 @@ struct Remaining {
 class GoingAhead final : public Effect {
  public:
   /// Both must live until TakeRemaining.
-  GoingAhead(StreamWork& work, const QueueLabel& queue)
+  GoingAhead(StreamWork& work, const QueueLabel& queue, std::chrono::nanoseconds max_spin)
       : work_(work),
         queue_(queue),
+        max_spin_(max_spin),
         bytes_(work.bytes()),
         rounds_(work.rounds()),
         submitter_(std::this_thread::get_id()) {}
@@ -147,8 +146,6 @@ class GoingAhead final : public Effect {
     if (!work_.IsOpen(Hold::kTurn)) return {};
     Pass(work_, Hold::kTurn, queue_);
     next_ = Step::kAnnounce;
-    max_spin_ = work_.max_spin();
-    if (max_spin_.count() != 0 && bytes_ > kBytesWorthLongSpin) max_spin_ = kMaxSpin;
     if (Status announced = Did(work_.Announce(), Step::kPeers); !announced.ok()) return announced;
     for (; rounds_ != 0; --rounds_) {
       if (!Passes(Hold::kPeers, Step::kMove)) return {};
@@ -197,21 +194,24 @@ class GoingAhead final : public Effect {
 
   StreamWork& work_;
   const QueueLabel& queue_;
+  const std::chrono::nanoseconds max_spin_;
   const std::size_t bytes_;
   std::uint32_t rounds_;
   const std::thread::id submitter_;
   bool was_submitted_ = false;
-  std::chrono::nanoseconds max_spin_{0};
   Step next_ = Step::kTurn;
 };
 
 /// Short work is over before an engine could wake, if the other ranks are there. Who judges the order of
 /// tasks is told of its waits.
 Result<Remaining> GoAhead(core::Stream& stream, const std::shared_ptr<StreamWork>& work) {
-  if (work->bytes() > kBytesAtOnce || !work->may_go_ahead() || !stream.LooksIdle())
-    return Remaining{Step::kTurn, work->rounds()};
-  if (observe::On() && observe::AnyJudgesOrder()) return Remaining{Step::kTurn, work->rounds()};
-  const auto ahead = std::make_shared<GoingAhead>(*work, stream.label());
+  const Remaining all{Step::kTurn, work->rounds()};
+  if (work->bytes() > kBytesAtOnce || !work->may_go_ahead()) return all;
+  if (observe::On() && observe::AnyJudgesOrder()) return all;
+  const std::chrono::nanoseconds max_spin = work->max_spin();
+  const auto is_idle = [&] { return stream.LooksIdle(); };
+  if (!is_idle() && (max_spin.count() == 0 || !SpinFor<1>(max_spin, is_idle))) return all;
+  const auto ahead = std::make_shared<GoingAhead>(*work, stream.label(), max_spin);
   if (Status queued = stream.Enqueue(EffectTask{ahead}); !queued.ok()) return queued;
   return ahead->TakeRemaining();
 }
@@ -250,9 +250,10 @@ Status FindRange(const core::MemoryArgument& argument, DeviceRange& range) {
 using namespace sampan;
 using namespace sampan::acl;
 
+// HCCL's functions call these two inside of their own NoCancellation.
 int sampanSubmitWork(const char* function, void* stream, const std::shared_ptr<StreamWork>& work,
                      std::chrono::seconds limit) {
-  return Guard(function, [&]() -> Status {
+  return Guard<ProtectsItself>(function, [&]() -> Status {
     auto call = FindOwnStreamCall(stream);
     if (!call.ok()) return call.TakeStatus();
     call->runtime.backend().WatchGates();
@@ -262,7 +263,9 @@ int sampanSubmitWork(const char* function, void* stream, const std::shared_ptr<S
 
 int sampanFindRange(const char* function, const char* argument, const void* address, std::uint64_t bytes,
                     DeviceRange& range) {
-  return Guard(function, [&]() -> Status { return FindRange({argument, address, bytes}, range); });
+  return Guard<ProtectsItself>(function, [&]() -> Status {
+    return FindRange({argument, address, bytes}, range);
+  });
 }
 
 bool sampanCopyHere(void* dst, const void* src, std::uint64_t bytes, bool past_caches) noexcept {

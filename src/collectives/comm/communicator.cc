@@ -23,8 +23,8 @@ namespace sampan::collectives {
 
 namespace {
 
-/// Ranks that call at the same time are this close together.
-constexpr std::chrono::microseconds kMaxSpin{10};
+/// Ranks that leave the same synchronisation call again within this time: a thread that slept has to wake.
+constexpr std::chrono::microseconds kMaxSpin{50};
 
 enum class ProcessState { kRuns, kStopped, kGone };
 

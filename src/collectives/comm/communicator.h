@@ -64,17 +64,21 @@ class Communicator {
   std::mutex& call_mutex() { return call_mutex_; }
   u64 next_collective = 1;
   std::vector<u64> next_send, next_receive;  // by peer
-  /// How long a call may spin until the other ranks have called. Ranks that call one after the other do not
-  /// meet like that: if no rank comes in that time, the next calls do not try.
+  /// How long a call may spin until the stream is idle and the other ranks have called. Ranks that call one
+  /// after the other do not meet like that: after each spin in vain, twice as many calls do not try.
   std::chrono::nanoseconds TakeMaxSpin() {
     if (calls_without_spin_ != 0) {
       --calls_without_spin_;
       return {};
     }
-    calls_without_spin_ = kCallsWithoutSpin;
+    calls_without_spin_ = next_calls_without_spin_;
+    next_calls_without_spin_ = std::min(2 * next_calls_without_spin_ + 1, kMaxCallsWithoutSpin);
     return max_spin_;
   }
-  void NoteMet() { calls_without_spin_ = 0; }
+  void NoteMet() {
+    calls_without_spin_ = 0;
+    next_calls_without_spin_ = 1;
+  }
 
   std::shared_ptr<Membership> membership() const;
   /// Whether the host moves the bytes of operators, and not the rank's device.
@@ -90,6 +94,8 @@ class Communicator {
   Result<std::byte*> Resolve(u32 rank, const SharedRange& range) const;
   u64 InodeOf(int file);
 
+  /// Whether a rank has broken it.
+  bool is_broken() const { return region_.failure().state.load(std::memory_order_seq_cst) != Failure::kNone; }
   /// Fails if the communicator is broken: a rank is gone, or an operator failed. What this rank knows, it
   /// tells all ranks.
   Status Check();
@@ -114,7 +120,7 @@ class Communicator {
   void Leave();
 
  private:
-  static constexpr u32 kCallsWithoutSpin = 7;
+  static constexpr u32 kMaxCallsWithoutSpin = 255;
 
   /// What the membership knows. The ranks outside of a sub-communicator do not matter to it.
   HcclResult MembersHealth(std::string* reason) const;
@@ -128,9 +134,9 @@ class Communicator {
   std::shared_ptr<Membership> membership_;
   const Region region_;
   std::mutex call_mutex_;
-  u32 calls_without_spin_ = 0;      // under it
-  std::map<u64, u64> generations_;  // under it
-  const bool has_neighbours_;       // other ranks in this process
+  u32 calls_without_spin_ = 0, next_calls_without_spin_ = 1;  // under it
+  std::map<u64, u64> generations_;                            // under it
+  const bool has_neighbours_;                                 // other ranks in this process
   const bool host_moves_;
   const std::chrono::nanoseconds max_spin_;
   std::vector<u32> far_;      // members on other hosts, by their ranks in the whole communicator

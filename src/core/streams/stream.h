@@ -64,8 +64,8 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
     return number.ok() ? Status() : number.TakeStatus();
   }
   Result<Point> EnqueueWithPoint(Task&& task);
-  /// A hint: all work that is queued so far is completed.
-  bool LooksIdle() const { return queue_->timeline()->completed() >= queue_->submitted(); }
+  /// A hint: all work that is queued so far is completed, and no thread is busy with the stream.
+  bool LooksIdle() const { return queue_->LooksIdle(); }
   /// Waits for all work that is queued so far. Fails with `timeout_code` at the deadline. Fails if some of
   /// the work was dropped meanwhile.
   Status Await(Deadline deadline, Code timeout_code = Code::kStreamSyncTimeout);

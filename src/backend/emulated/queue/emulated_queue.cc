@@ -190,7 +190,7 @@ EmulatedQueue::TurnEnd EmulatedQueue::TakeTurn(int max_tasks, Tasks tasks) {
     const std::uint64_t number = done_ + 1;
     Task& task = ring_.At(number);
     ring_.PrefetchToRead(number + kSlotsAhead);
-    if (tasks == Tasks::kShort && !IsShort(task, kShortBehindGate) && !IsForSubmitter(task) &&
+    if (tasks == Tasks::kShort && !IsForSubmitter(task) && !IsShort(task, kShortBehindGate) &&
         !std::holds_alternative<GateTask>(task) && !std::holds_alternative<WaitTask>(task)) {
       return TurnEnd::kMore;
     }
