@@ -33,8 +33,15 @@ void Collective::Post() {
   const auto kind = static_cast<OperatorKind>(facts().kind);
   const bool of_root = kind == OperatorKind::kBroadcast || kind == OperatorKind::kScatter;
   if (of_root && rank() != facts().root) return;
-  const DeviceRange& source = kind == OperatorKind::kBroadcast ? call_.receive : call_.send;
-  std::memcpy(communicator().region().posted(number_, rank()), source.engine, posted_bytes_);
+  const std::byte* const source = (kind == OperatorKind::kBroadcast ? call_.receive : call_.send).engine;
+  std::byte* const to = communicator().region().posted(number_, rank());
+  if (kind != OperatorKind::kAllToAll) {
+    std::memcpy(to, source, posted_bytes_);
+    return;
+  }
+  const u64 block = facts().count * call_.element_bytes, own = rank() * block;  // no other rank needs its own
+  std::memcpy(to, source, own);
+  std::memcpy(to + own + block, source + own + block, posted_bytes_ - own - block);
 }
 
 void Collective::RunPosted() {
@@ -63,8 +70,11 @@ void Collective::RunPosted() {
     default: {
       const u64 offset =
           static_cast<OperatorKind>(facts().kind) == OperatorKind::kAllToAll ? rank() * bytes : 0;
-      for (u32 other = 0; other < size(); ++other)
-        std::memcpy(output + other * bytes, posted(other) + offset, bytes);
+      // First, because the buffers may overlap.
+      std::memmove(output + rank() * bytes, call_.send.engine + offset, bytes);
+      for (u32 other = 0; other < size(); ++other) {
+        if (other != rank()) std::memcpy(output + other * bytes, posted(other) + offset, bytes);
+      }
     }
   }
 }
