@@ -44,7 +44,7 @@ HcclResult CallGroup::Destroy(const char* function, HcclComm comm) {
 }
 
 HcclResult CallGroup::Queue(const char* function, const std::shared_ptr<Communicator>& communicator,
-                            CollectiveCall call, void* stream) {
+                            CollectiveCall&& call, void* stream) {
   if (const HcclResult taken = TakeUse(function, Use::kCollectives); taken != HCCL_SUCCESS) return taken;
   aclrtContext context = nullptr;
   if (aclrtGetCurrentContext(&context) != ACL_SUCCESS) return HCCL_E_RUNTIME;

@@ -26,7 +26,7 @@ class CallGroup {
   HcclResult Join(const char* function, const JoinRequest& request, HcclComm* comm);
   HcclResult Destroy(const char* function, HcclComm comm);
   HcclResult Queue(const char* function, const std::shared_ptr<Communicator>& communicator,
-                   CollectiveCall call, void* stream);
+                   CollectiveCall&& call, void* stream);
   HcclResult Queue(const char* function, const std::shared_ptr<Communicator>& communicator,
                    const CallFacts& facts, Parcel parcel, void* stream);
 

@@ -45,7 +45,8 @@ const ChipRow* FindChip() {
 }
 /// A communicator exists, so the chip has collectives.
 const ChipRow& ThisChip() {
-  return *FindChip();
+  static const ChipRow& chip = *FindChip();
+  return chip;
 }
 
 const std::initializer_list<HcclDataType>& TypesOf(OperatorKind kind) {

@@ -24,7 +24,7 @@ Status CheckHeld(const DeviceRange& range) {
 
 }  // namespace
 
-Collective::Collective(std::shared_ptr<Communicator> communicator, CollectiveCall call, u64 number)
+Collective::Collective(std::shared_ptr<Communicator> communicator, CollectiveCall&& call, u64 number)
     : Operation(std::move(communicator), call.facts),
       call_(std::move(call)),
       number_(number),

@@ -25,7 +25,7 @@ struct CollectiveCall {
 
 class Collective final : public Operation {
  public:
-  Collective(std::shared_ptr<Communicator> communicator, CollectiveCall call, u64 number);
+  Collective(std::shared_ptr<Communicator> communicator, CollectiveCall&& call, u64 number);
   ~Collective() override { Drop(); }
 
   /// Prepares its memory for ranks of other hosts, if there are any. On the caller's thread.

@@ -77,8 +77,7 @@ Operation::PeerAccess::PeerAccess(const Communicator& communicator, std::atomic<
 }
 
 Status Operation::PeerAccess::Check() const {
-  if (communicator_.region().failure().state.load(std::memory_order_seq_cst) == Failure::kNone) return {};
-  return {Code::kTaskTimeout, "another rank has failed"};
+  return communicator_.is_broken() ? Status(Code::kTaskTimeout, "another rank has failed") : Status();
 }
 
 void Operation::LetGo() noexcept {
@@ -145,9 +144,10 @@ void Operation::Refuse(const Status& reason) noexcept {
 Status Operation::Announce() noexcept {
   if (!IsAt(Stage::kTurn)) return {};
   try {
-    // What the ranks do in a broken communicator is no longer the same on all of them.
-    if (Status healthy = communicator_->Check(); !healthy.ok())
-      return {healthy.code(), Text(Name(), " does not begin: ", healthy.error().message)};
+    // What the ranks do in a broken communicator is no longer the same on all of them. The call and the waits
+    // look whether all ranks are there.
+    Status healthy = communicator_->is_broken() ? communicator_->Check() : Status();
+    if (!healthy.ok()) return {healthy.code(), Text(Name(), " does not begin: ", healthy.error().message)};
     if (Status published = Publish(); !published.ok()) return Fail(std::move(published), HCCL_E_REMOTE);
   } catch (const std::exception& exception) {
     return Fail({Code::kInternalError, exception.what()}, HCCL_E_INTERNAL);

@@ -48,7 +48,7 @@ HcclResult PrepareForFar(const char* function, const Communicator& communicator,
 }  // namespace
 
 HcclResult Submit(const char* function, const std::shared_ptr<Communicator>& communicator,
-                  CollectiveCall call, void* stream) {
+                  CollectiveCall&& call, void* stream) {
   const std::lock_guard lock(communicator->call_mutex());
   const u64 number = communicator->next_collective;
   const CallFacts facts = call.facts;

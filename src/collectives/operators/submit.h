@@ -11,7 +11,7 @@
 namespace sampan::collectives {
 
 HcclResult Submit(const char* function, const std::shared_ptr<Communicator>& communicator,
-                  CollectiveCall call, void* stream);
+                  CollectiveCall&& call, void* stream);
 /// The parcels get their numbers here.
 HcclResult Submit(const char* function, const std::shared_ptr<Communicator>& communicator,
                   const CallFacts& facts, std::vector<Parcel> parcels, std::vector<OwnParcel> own,
