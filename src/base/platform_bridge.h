@@ -77,8 +77,12 @@ class StreamWork {
   struct Times {
     std::int64_t begin_ns = 0, met_ns = 0, moved_ns = 0;
   } times;
-  /// How long the thread that submits it may spin at a wait, instead of leaving it to the stream.
-  virtual std::chrono::nanoseconds max_spin() noexcept { return {}; }
+  /// How the thread that submits it may spin at a wait, instead of leaving it to the stream.
+  struct Spin {
+    std::chrono::nanoseconds max{0};
+    bool shares_core = false;  ///< the ranks that it waits for may need its core
+  };
+  virtual Spin TakeSpin() noexcept { return {}; }
   /// Whether that thread may execute it. Not if it waits for the network.
   virtual bool may_go_ahead() const noexcept { return true; }
 

@@ -1,4 +1,6 @@
 // What libhccl needs of streams and device memory: work of a rank in stream order, and where memory lies.
+#include <sched.h>
+
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -127,15 +129,31 @@ struct Remaining {
   std::uint32_t rounds;
 };
 
+template <typename Ready>
+bool SpinUntil(const StreamWork::Spin& spin, Ready ready) {
+  constexpr int kChecksWithoutClock = 16;
+  if (spin.max.count() == 0) return ready();
+  // The clock is slow beside what is awaited.
+  for (int check = 0; check < kChecksWithoutClock; ++check) {
+    if (ready()) return true;
+    CpuRelax();
+  }
+  return SpinFor<1>(spin.max, [&] {
+    const bool is_ready = ready();
+    if (!is_ready && spin.shares_core) ::sched_yield();
+    return is_ready;
+  });
+}
+
 /// Executes the steps of short work inside its submission, as far as the other ranks let it. Does nothing
 /// when it is executed later.
 class GoingAhead final : public Effect {
  public:
   /// Both must live until TakeRemaining.
-  GoingAhead(StreamWork& work, const QueueLabel& queue, std::chrono::nanoseconds max_spin)
+  GoingAhead(StreamWork& work, const QueueLabel& queue, const StreamWork::Spin& spin)
       : work_(work),
         queue_(queue),
-        max_spin_(max_spin),
+        spin_(spin),
         bytes_(work.bytes()),
         rounds_(work.rounds()),
         submitter_(std::this_thread::get_id()) {}
@@ -180,21 +198,15 @@ class GoingAhead final : public Effect {
     return done;
   }
   bool Passes(StreamWork::Hold hold, Step next) {
-    const auto open = [&] { return work_.IsOpen(hold); };
-    // The clock is slow beside what is awaited.
-    for (int check = 0; max_spin_.count() != 0 && check < kChecksWithoutClock && !open(); ++check)
-      CpuRelax();
-    if (!open() && (max_spin_.count() == 0 || !SpinFor<1>(max_spin_, open))) return false;
+    if (!SpinUntil(spin_, [&] { return work_.IsOpen(hold); })) return false;
     Pass(work_, hold, queue_);
     next_ = next;
     return true;
   }
 
-  static constexpr int kChecksWithoutClock = 16;
-
   StreamWork& work_;
   const QueueLabel& queue_;
-  const std::chrono::nanoseconds max_spin_;
+  const StreamWork::Spin spin_;
   const std::size_t bytes_;
   std::uint32_t rounds_;
   const std::thread::id submitter_;
@@ -206,12 +218,11 @@ class GoingAhead final : public Effect {
 /// tasks is told of its waits.
 Result<Remaining> GoAhead(core::Stream& stream, const std::shared_ptr<StreamWork>& work) {
   const Remaining all{Step::kTurn, work->rounds()};
-  if (work->bytes() > kBytesAtOnce || !work->may_go_ahead()) return all;
+  if (work->bytes() > kBytesAtOnce || !work->may_go_ahead() || !stream.LetsSubmittersRun()) return all;
   if (observe::On() && observe::AnyJudgesOrder()) return all;
-  const std::chrono::nanoseconds max_spin = work->max_spin();
-  const auto is_idle = [&] { return stream.LooksIdle(); };
-  if (!is_idle() && (max_spin.count() == 0 || !SpinFor<1>(max_spin, is_idle))) return all;
-  const auto ahead = std::make_shared<GoingAhead>(*work, stream.label(), max_spin);
+  const StreamWork::Spin spin = work->TakeSpin();
+  if (!SpinUntil(spin, [&] { return stream.LooksIdle(); })) return all;
+  const auto ahead = std::make_shared<GoingAhead>(*work, stream.label(), spin);
   if (Status queued = stream.Enqueue(EffectTask{ahead}); !queued.ok()) return queued;
   return ahead->TakeRemaining();
 }

@@ -47,6 +47,8 @@ class Queue {
   virtual const std::shared_ptr<Timeline>& timeline() const = 0;
   /// The number of the last task submitted.
   virtual std::uint64_t submitted() const = 0;
+  /// Whether submitters themselves execute effects that are for them.
+  virtual bool LetsSubmittersRun() const { return false; }
   /// A hint: a task that is submitted now is the only one.
   virtual bool LooksIdle() const { return timeline()->completed() >= submitted(); }
   /// Drops everything submitted so far that has not started; returns the number of the last such task. The

@@ -24,7 +24,7 @@ namespace sampan::collectives {
 namespace {
 
 /// Ranks that leave the same synchronisation call again within this time: a thread that slept has to wake.
-constexpr std::chrono::microseconds kMaxSpin{50};
+constexpr std::chrono::microseconds kMaxSpin{50}, kMaxLongSpin{1000};
 
 enum class ProcessState { kRuns, kStopped, kGone };
 
@@ -55,6 +55,13 @@ bool HasNeighbours(Membership& members) {
   return ranks_here > 1;
 }
 
+/// Ranks that share a core run one after the other.
+StreamWork::Spin SpinOf(u32 ranks) {
+  const u32 cores = std::max(1U, std::thread::hardware_concurrency());
+  if (ranks <= cores) return {.max = kMaxSpin};
+  return {.max = std::min(2 * (ranks / cores) * kMaxSpin, kMaxLongSpin), .shares_core = true};
+}
+
 }  // namespace
 
 Communicator::Communicator(Facts facts, std::shared_ptr<Membership> membership, Region region)
@@ -66,7 +73,8 @@ Communicator::Communicator(Facts facts, std::shared_ptr<Membership> membership, 
       region_(region),
       has_neighbours_(HasNeighbours(*membership_)),
       host_moves_(membership_->device_moves() == nullptr),
-      max_spin_(facts_.size <= std::thread::hardware_concurrency() ? kMaxSpin : std::chrono::nanoseconds(0)) {
+      spin_(SpinOf(facts_.size)),
+      max_calls_without_spin_(has_neighbours_ ? 255 : 15) {
   own_cell().process.store(::getpid());
   for (u32 other = 0; other < size(); ++other) {
     is_far_.push_back(membership_->far_ranks().IsFar(WholeRank(other)));

@@ -64,16 +64,16 @@ class Communicator {
   std::mutex& call_mutex() { return call_mutex_; }
   u64 next_collective = 1;
   std::vector<u64> next_send, next_receive;  // by peer
-  /// How long a call may spin until the stream is idle and the other ranks have called. Ranks that call one
-  /// after the other do not meet like that: after each spin in vain, twice as many calls do not try.
-  std::chrono::nanoseconds TakeMaxSpin() {
+  /// How a call may spin until the stream is idle and the other ranks have called. Ranks that call one after
+  /// the other do not meet like that: after each spin in vain, twice as many calls do not try.
+  StreamWork::Spin TakeSpin() {
     if (calls_without_spin_ != 0) {
       --calls_without_spin_;
       return {};
     }
     calls_without_spin_ = next_calls_without_spin_;
-    next_calls_without_spin_ = std::min(2 * next_calls_without_spin_ + 1, kMaxCallsWithoutSpin);
-    return max_spin_;
+    next_calls_without_spin_ = std::min(2 * next_calls_without_spin_ + 1, max_calls_without_spin_);
+    return spin_;
   }
   void NoteMet() {
     calls_without_spin_ = 0;
@@ -120,8 +120,6 @@ class Communicator {
   void Leave();
 
  private:
-  static constexpr u32 kMaxCallsWithoutSpin = 255;
-
   /// What the membership knows. The ranks outside of a sub-communicator do not matter to it.
   HcclResult MembersHealth(std::string* reason) const;
   HcclResult Health(std::string* reason) const;
@@ -138,7 +136,8 @@ class Communicator {
   std::map<u64, u64> generations_;                            // under it
   const bool has_neighbours_;                                 // other ranks in this process
   const bool host_moves_;
-  const std::chrono::nanoseconds max_spin_;
+  const StreamWork::Spin spin_;
+  const u32 max_calls_without_spin_;
   std::vector<u32> far_;      // members on other hosts, by their ranks in the whole communicator
   std::vector<bool> is_far_;  // by rank
   mutable std::mutex telling_mutex_;

@@ -33,7 +33,7 @@ class Operation : public StreamWork {
   Status TimedOut(Hold hold, std::chrono::seconds limit) noexcept final;
   std::string Describe(Hold hold) const final;
   SleepWord& word() const noexcept final { return communicator_->own_cell().bell; }
-  std::chrono::nanoseconds max_spin() noexcept final { return communicator_->TakeMaxSpin(); }
+  Spin TakeSpin() noexcept final { return communicator_->TakeSpin(); }
   bool may_go_ahead() const noexcept override { return !communicator_->has_far(); }
   Shown shown() const noexcept final;
   Status Announce() noexcept final;

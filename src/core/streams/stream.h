@@ -64,6 +64,8 @@ class Stream final : public std::enable_shared_from_this<Stream>, private QueueL
     return number.ok() ? Status() : number.TakeStatus();
   }
   Result<Point> EnqueueWithPoint(Task&& task);
+  /// Whether threads execute effects that are for them inside of Enqueue.
+  bool LetsSubmittersRun() const { return queue_->LetsSubmittersRun(); }
   /// A hint: all work that is queued so far is completed, and no thread is busy with the stream.
   bool LooksIdle() const { return queue_->LooksIdle(); }
   /// Waits for all work that is queued so far. Fails with `timeout_code` at the deadline. Fails if some of

@@ -29,6 +29,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   Result<std::uint64_t> Submit(Task& task, std::uint64_t earlier) override;
   const std::shared_ptr<Timeline>& timeline() const override { return public_timeline_; }
   std::uint64_t submitted() const override { return ring_.submitted(); }
+  bool LetsSubmittersRun() const override { return short_tasks_at_once_; }
   bool LooksIdle() const override { return state_.load(std::memory_order_acquire) == kIdle; }
   std::uint64_t Discard(Code reason) override;
   bool Discarded(std::uint64_t number) const override { return discarded_.Covers(number); }
