@@ -1,6 +1,7 @@
 // A queue of tasks on an emulated device: a ring that programs fill and one thread at a time executes.
 #include "backend/emulated/queue/emulated_queue.h"
 
+#include <mutex>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -84,11 +85,12 @@ EmulatedQueue::~EmulatedQueue() {
 template <typename Body>
 inline void EmulatedQueue::ExecuteNow(Task& task, Body& body, std::uint64_t number) {
   if constexpr (std::is_same_v<Body, Task>) {
-    if (auto* const gate = std::get_if<GateTask>(&task)) return FinishWait(number, gate->gate->Outcome());
+    if (auto* const gate = std::get_if<GateTask>(&task))
+      return FinishWait(number, gate->gate->Outcome(), SubmitLock::kHeld);
     dropped_input_.Tell(number, task);
   }
   if (Status status = ExecuteUnqueued(body, scheduler_); !status.ok()) [[unlikely]]
-    Fail(number, std::move(status));
+    Fail(number, std::move(status), SubmitLock::kHeld);
 }
 
 template <typename Body>
@@ -330,13 +332,13 @@ bool EmulatedQueue::ExecuteWait(WaitTask& task, std::uint64_t number) {
   return true;
 }
 
-void EmulatedQueue::FinishWait(std::uint64_t number, Status outcome) {
+void EmulatedQueue::FinishWait(std::uint64_t number, Status outcome, SubmitLock lock) {
   if (outcome.ok()) [[likely]]
     return;
   dropped_input_.Begin(number, outcome.code());
   // A Discard at the same time either sees that, or is seen here: what is queued behind it is new work.
   if (Discarded(number)) dropped_input_.EndBehind(discarded_.last(), number);
-  Fail(number, std::move(outcome));
+  Fail(number, std::move(outcome), lock);
 }
 
 std::optional<Status> EmulatedQueue::TryPass(Gate& gate, std::chrono::nanoseconds limit) {
@@ -412,18 +414,23 @@ bool EmulatedQueue::ExecuteHost(HostTask& task, std::uint64_t number) {
   return true;
 }
 
-void EmulatedQueue::Fail(std::uint64_t number, Status failure) {
+void EmulatedQueue::Fail(std::uint64_t number, Status failure, SubmitLock lock) {
   const NoCancellation no_cancellation;
   SAMPAN_ASSERT(!failure.ok());
   observe::NoteFailure(static_cast<std::int32_t>(failure.code()));
   const Code code = failure.code();
   if (!listener_.OnTaskFailed(number, std::move(failure))) return;
-  discarded_.Raise(submitted(), code);
+  {
+    std::unique_lock<SpinLock> held(submit_lock_, std::defer_lock);
+    if (lock == SubmitLock::kFree) held.lock();
+    SAMPAN_ASSERT(submit_lock_.is_held());
+    discarded_.Raise(submitted(), code);
+  }
   discarded_.Release();
 }
 
 std::uint64_t EmulatedQueue::Discard(Code reason) {
-  const std::lock_guard lock(submit_lock_);  // a submitter looks whether an earlier task was discarded
+  const std::lock_guard lock(submit_lock_);
   const std::uint64_t last = submitted();
   discarded_.Raise(last, reason);
   dropped_input_.EndBehind(last, last);

@@ -116,9 +116,11 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
     const std::lock_guard lock(helped_lock_);
     helped_.swap(work);
   }
-  [[gnu::noinline]] void Fail(std::uint64_t number, Status failure);
+  /// Whether the thread that executes a task has the submit lock.
+  enum class SubmitLock { kHeld, kFree };
+  [[gnu::noinline]] void Fail(std::uint64_t number, Status failure, SubmitLock lock = SubmitLock::kFree);
   /// The task passed its wait. Fails if what it waited for depends on dropped work.
-  void FinishWait(std::uint64_t number, Status outcome);
+  void FinishWait(std::uint64_t number, Status outcome, SubmitLock lock = SubmitLock::kFree);
   /// Gives up the turn; true when it could be taken back because `over` holds already.
   template <typename Over>
   bool BlockUnless(Over over);
@@ -131,6 +133,7 @@ class EmulatedQueue final : public Queue, public std::enable_shared_from_this<Em
   const std::shared_ptr<EmulatedTimeline> timeline_;
   const std::shared_ptr<Timeline> public_timeline_;
   std::atomic<std::uint64_t> state_{kIdle};
+  /// Raised with the submit lock: a submitter looks whether an earlier task was discarded.
   DiscardMark discarded_;
   DroppedInput dropped_input_;
 
