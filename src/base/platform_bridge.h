@@ -35,6 +35,13 @@ class HeldMemory {
   virtual ~HeldMemory() = default;
   /// Fails if the program has freed it.
   virtual Status CheckLive() const = 0;
+  /// The place of an address of it in a memory file that another process can map. Without such a file, the
+  /// descriptor is -1.
+  struct FilePlace {
+    int file = -1;
+    std::uint64_t offset = 0;
+  };
+  virtual FilePlace PlaceInFile(const void* address) const = 0;
 };
 
 /// The work of one rank in a stream: it announces itself, waits for the other ranks, moves bytes, and waits
@@ -102,12 +109,9 @@ class StreamWork {
   virtual void TellStanding(std::uint32_t ways) noexcept = 0;
 };
 
-/// A range of device memory: its address for this process's engines, and its place in a memory file that
-/// another process can map. Without such a file, the descriptor is -1.
+/// A range of device memory.
 struct DeviceRange {
-  std::byte* engine = nullptr;
-  int file = -1;
-  std::uint64_t file_offset = 0;
+  std::byte* engine = nullptr;    ///< its address for this process's engines
   std::int32_t device = -1;       ///< the current device of the calling thread
   const void* address = nullptr;  ///< the program's
   std::uint64_t allocation = 0;   ///< its number; never used again

@@ -62,15 +62,6 @@ bool Collective::TurnCame() const noexcept {
   return true;
 }
 
-SharedRange Collective::Shared(const DeviceRange& range, u64 bytes) {
-  if (range.engine == nullptr) return {};
-  return {.engine = reinterpret_cast<u64>(range.engine),
-          .inode = range.file >= 0 ? communicator().InodeOf(range.file) : 0,
-          .file_offset = range.file_offset,
-          .bytes = bytes,
-          .file = range.file};
-}
-
 Status Collective::ShareWithFar() {
   if (!communicator().has_far() || posted_bytes_ != 0) return {};
   if (Status sent = Export(call_.send, call_.send_bytes, far_send_); !sent.ok()) return sent;

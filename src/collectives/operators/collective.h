@@ -28,9 +28,7 @@ class Collective final : public Operation {
   Collective(std::shared_ptr<Communicator> communicator, CollectiveCall&& call, u64 number);
   ~Collective() override { Drop(); }
 
-  /// Prepares its memory for ranks of other hosts, if there are any. On the caller's thread.
-  Status ShareWithFar();
-
+  Status ShareWithFar() override;
   std::uint64_t bytes() const noexcept override { return moved_bytes_; }
   std::vector<Access> Accesses() const override;
   std::string Missing(Hold hold) const override;
@@ -75,7 +73,6 @@ class Collective final : public Operation {
   Status PublishBuffers(Entry& entry);
   /// The elements of a rank's buffer that are for this rank.
   Piece PieceOf(u32 rank) const;
-  SharedRange Shared(const DeviceRange& range, u64 bytes);
   /// The bytes that each rank posts on the board, 0 if the ranks access each other's memory instead. The same
   /// on all ranks.
   u64 BytesToPost() const;

@@ -77,11 +77,7 @@ Status Exchange::Publish() {
     message.count = parcel.count;
     message.type = parcel.type;
     message.place = facts().place;
-    message.send = {.engine = reinterpret_cast<u64>(parcel.range.engine),
-                    .inode = parcel.range.file >= 0 ? communicator().InodeOf(parcel.range.file) : 0,
-                    .file_offset = parcel.range.file_offset,
-                    .bytes = parcel.bytes,
-                    .file = parcel.range.file};
+    message.send = Shared(parcel.range, parcel.bytes);
     announced_.push_back(communicator().Announce(parcel.range, parcel.bytes));
     message.arrived.store(parcel.number, std::memory_order_seq_cst);
     communicator().Wake(parcel.peer);

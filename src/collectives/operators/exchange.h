@@ -33,9 +33,7 @@ class Exchange final : public Operation {
            std::vector<OwnParcel> own);
   ~Exchange() override { Drop(); }
 
-  /// As that of a collective.
-  Status ShareWithFar();
-
+  Status ShareWithFar() override;
   /// A message is taken when it has come: the sender may wait for that before it sends the next one.
   std::uint32_t rounds() const noexcept override;
   std::uint64_t bytes() const noexcept override { return moved_bytes_; }

@@ -27,6 +27,16 @@ Status Operation::Combine(ConstPlaces inputs, Places outputs, u64 count, Combina
   return {};
 }
 
+SharedRange Operation::Shared(const DeviceRange& range, u64 bytes) const {
+  if (range.held == nullptr) return {};
+  const HeldMemory::FilePlace place = range.held->PlaceInFile(range.address);
+  return {.engine = reinterpret_cast<u64>(range.engine),
+          .inode = place.file >= 0 ? communicator_->InodeOf(place.file) : 0,
+          .file_offset = place.offset,
+          .bytes = bytes,
+          .file = place.file};
+}
+
 Status Operation::Export(const DeviceRange& range, u64 bytes, FarRange& far) {
   if (range.address == nullptr) return {};
   const auto members = communicator_->membership();

@@ -23,7 +23,10 @@ class Operation : public StreamWork {
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
+  const CallFacts& facts() const { return facts_; }
   bool is_over() const { return IsAt(Stage::kOver); }
+  /// Prepares its memory for ranks of other hosts, if there are any. On the caller's thread.
+  virtual Status ShareWithFar() = 0;
   /// The stream refused it. If no step of it was executed, nothing is lost.
   void Abandon() noexcept;
 
@@ -44,7 +47,8 @@ class Operation : public StreamWork {
 
  protected:
   Communicator& communicator() const { return *communicator_; }
-  const CallFacts& facts() const { return facts_; }
+  /// What ranks of other processes need to know of the memory.
+  SharedRange Shared(const DeviceRange& range, u64 bytes) const;
   /// Lets ranks of other hosts access the memory, until the operation is dropped. On the caller's thread.
   Status Export(const DeviceRange& range, u64 bytes, FarRange& far);
   /// The address here of memory of a rank of another host, until the operation is dropped.

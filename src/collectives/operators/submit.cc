@@ -11,15 +11,23 @@ namespace sampan::collectives {
 namespace {
 
 /// If the stream refuses the operator, no part of it was queued, and it has no number.
-HcclResult Queue(const char* function, Communicator& communicator,
-                 const std::shared_ptr<Operation>& operation, void* stream) {
-  const auto limit = communicator.facts().options.exec_limit;
-  if (sampanSubmitWork(function, stream, operation, limit) == 0) {
-    if (operation->is_over()) communicator.NoteMet();
-    return HCCL_SUCCESS;
+HcclResult Queue(const char* function, Communicator& communicator, const std::shared_ptr<StreamWork>& work,
+                 void* stream) {
+  auto& operation = static_cast<Operation&>(*work);
+  // First: once the operator is queued, the stream's threads may tell other hosts of it.
+  communicator.TellPlace(operation.facts().place);
+  if (const Status shared = operation.ShareWithFar(); !shared.ok()) {
+    operation.Abandon();
+    return hccl::Fail(
+        function, HCCL_E_NOT_SUPPORT,
+        Text("ranks of other hosts can access memory of aclrtMalloc only: ", shared.error().message));
   }
-  operation->Abandon();
-  return HCCL_E_RUNTIME;
+  if (sampanSubmitWork(function, stream, work, communicator.facts().options.exec_limit) != 0) {
+    operation.Abandon();
+    return HCCL_E_RUNTIME;
+  }
+  if (operation.is_over()) communicator.NoteMet();
+  return HCCL_SUCCESS;
 }
 
 /// For others that wait for this rank. `number` is that of the last collective.
@@ -32,19 +40,6 @@ void NoteCall(const Communicator& communicator, const CallFacts& facts, u64 numb
   communicator.Tell({.kind = NoteKind::kCalled, .number = number, .packed_call = packed, .facts = facts});
 }
 
-/// Before the operator is queued: the stream's threads may tell of it at once.
-template <typename Made>
-HcclResult PrepareForFar(const char* function, const Communicator& communicator, const CallFacts& facts,
-                         Made& operation) {
-  communicator.TellPlace(facts.place);
-  const Status shared = operation.ShareWithFar();
-  if (shared.ok()) return HCCL_SUCCESS;
-  operation.Abandon();
-  return hccl::Fail(
-      function, HCCL_E_NOT_SUPPORT,
-      Text("ranks of other hosts can access memory of aclrtMalloc only: ", shared.error().message));
-}
-
 }  // namespace
 
 HcclResult Submit(const char* function, const std::shared_ptr<Communicator>& communicator,
@@ -52,9 +47,9 @@ HcclResult Submit(const char* function, const std::shared_ptr<Communicator>& com
   const std::lock_guard lock(communicator->call_mutex());
   const u64 number = communicator->next_collective;
   const CallFacts facts = call.facts;
-  const auto operation = std::make_shared<Collective>(communicator, std::move(call), number);
-  HcclResult queued = PrepareForFar(function, *communicator, facts, *operation);
-  if (queued == HCCL_SUCCESS) queued = Queue(function, *communicator, operation, stream);
+  const std::shared_ptr<StreamWork> work =
+      std::make_shared<Collective>(communicator, std::move(call), number);
+  const HcclResult queued = Queue(function, *communicator, work, stream);
   if (queued != HCCL_SUCCESS) return queued;
   ++communicator->next_collective;
   NoteCall(*communicator, facts, number);
@@ -68,9 +63,9 @@ HcclResult Submit(const char* function, const std::shared_ptr<Communicator>& com
   std::vector<u64> sends = communicator->next_send, receives = communicator->next_receive;
   for (Parcel& parcel : parcels)
     parcel.number = parcel.is_send ? sends[parcel.peer]++ : receives[parcel.peer]++;
-  const auto operation = std::make_shared<Exchange>(communicator, facts, std::move(parcels), std::move(own));
-  HcclResult queued = PrepareForFar(function, *communicator, facts, *operation);
-  if (queued == HCCL_SUCCESS) queued = Queue(function, *communicator, operation, stream);
+  const std::shared_ptr<StreamWork> work =
+      std::make_shared<Exchange>(communicator, facts, std::move(parcels), std::move(own));
+  const HcclResult queued = Queue(function, *communicator, work, stream);
   if (queued != HCCL_SUCCESS) return queued;
   communicator->next_send = std::move(sends);
   communicator->next_receive = std::move(receives);

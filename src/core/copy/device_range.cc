@@ -1,4 +1,4 @@
-// Device memory for work that other ranks take part in: its engine address, its file, and what keeps it.
+// Device memory for work that other ranks take part in: its engine address, and what keeps it.
 #include "core/copy/device_range.h"
 
 #include <memory>
@@ -21,6 +21,15 @@ class HeldUses final : public HeldMemory {
     Status live = sampan::CheckLive(use_);
     if (!live.ok() || neighbours_ == nullptr) return live;
     return sampan::CheckLive(std::span<const AllocationUse>(*neighbours_));
+  }
+  FilePlace PlaceInFile(const void* address) const override {
+    const Allocation& allocation = *use_.get();
+    if (neighbours_ != nullptr || memory_.OriginOf(allocation) != MemoryOrigin::kDevice) return {};
+    const MemoryRegistry::Backing backing = memory_.BackingOf(allocation);
+    auto file = backing.source->FileOf(backing.block);
+    if (!file.ok() || file->descriptor < 0) return {};
+    return {file->descriptor,
+            file->offset + (reinterpret_cast<std::uintptr_t>(address) - allocation.facts.address)};
   }
 
   const Allocation* allocation() const { return use_.get(); }
@@ -47,16 +56,7 @@ Status FindDeviceRange(const MemoryRegistry& memory, const MemoryArgument& argum
   range.engine = found.engine;
   range.device = device;
   range.address = argument.address;
-  const Allocation& allocation = *found.use.get();
-  range.allocation = allocation.facts.serial;
-  if (found.neighbours == nullptr && memory.OriginOf(allocation) == MemoryOrigin::kDevice) {
-    const MemoryRegistry::Backing backing = memory.BackingOf(allocation);
-    auto file = backing.source->FileOf(backing.block);
-    if (file.ok() && file->descriptor >= 0) {
-      range.file = file->descriptor;
-      range.file_offset = file->offset + (argument.begin() - allocation.facts.address);
-    }
-  }
+  range.allocation = found.use->facts.serial;
   range.held = std::make_shared<HeldUses>(memory, std::move(found.use), std::move(found.neighbours));
   return {};
 }

@@ -1,4 +1,4 @@
-// Device memory for work that other ranks take part in: its engine address, its file, and what keeps it.
+// Device memory for work that other ranks take part in: its engine address, and what keeps it.
 #pragma once
 
 #include <cstdint>
