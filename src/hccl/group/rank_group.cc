@@ -126,24 +126,27 @@ HcclResult RankGroup::MakeFile(const std::string& path) {
   });
 }
 
-HcclResult RankGroup::MakeAddress(std::string& address) {
-  constexpr const char* kFunction = "RankGroup::MakeAddress";
-  return Guard(kFunction, [&] {
-    sampan::PeerAddress chosen;
-    const HcclResult result = ChoosePlace(kFunction, chosen);
-    if (result == HCCL_SUCCESS) address = Describe(chosen);
+namespace {
+
+/// An address where rank 0 can listen, by either of the two ways to find one.
+HcclResult FindAddress(const char* function, HcclResult (*find)(const char*, sampan::PeerAddress&),
+                       std::string& address) {
+  return Guard(function, [&] {
+    sampan::PeerAddress found;
+    const HcclResult result = find(function, found);
+    if (result == HCCL_SUCCESS) address = Describe(found);
     return result;
   });
 }
 
+}  // namespace
+
+HcclResult RankGroup::MakeAddress(std::string& address) {
+  return FindAddress("RankGroup::MakeAddress", &ChoosePlace, address);
+}
+
 HcclResult RankGroup::ReserveAddress(std::string& address) {
-  constexpr const char* kFunction = "RankGroup::ReserveAddress";
-  return Guard(kFunction, [&] {
-    sampan::PeerAddress chosen;
-    const HcclResult result = ReservePlace(kFunction, chosen);
-    if (result == HCCL_SUCCESS) address = Describe(chosen);
-    return result;
-  });
+  return FindAddress("RankGroup::ReserveAddress", &ReservePlace, address);
 }
 
 HcclResult RankGroup::Join(const RankGroupConfig& config, std::shared_ptr<RankGroup>& group) {
