@@ -36,12 +36,12 @@ ThreadMark& ThisThreadMark() noexcept {
   return thread_mark;
 }
 
-bool Checker::Start(const Findings::Options& options, const Scope& scope) {
+bool Checker::Start(Findings::Options options, const Scope& scope) {
   if (!stacks_.Start()) return false;
   guards_pages_ = scope.guards_pages;
   finds_unwritten_ = scope.finds_unwritten;
   sums_sources_ = scope.sums_sources;
-  findings_.Start(options, stacks_);
+  findings_.Start(std::move(options), stacks_);
   if (!scope.held_counts.empty()) held_.Start(scope.held_counts);
   active_.store(true);
   return true;

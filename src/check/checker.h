@@ -82,7 +82,7 @@ class Checker final : public observe::Observer, private Order::Listener {
     bool finds_unwritten = true;  ///< all writes to device memory are seen
     std::string held_counts;      ///< the file of the counters; empty: none
   };
-  bool Start(const Findings::Options& options, const Scope& scope);
+  bool Start(Findings::Options options, const Scope& scope);
   /// Reports what is left, and ends the report.
   void Finish() noexcept;
   /// Ends the report without a look at what is left.

@@ -1,9 +1,7 @@
 // The checker of a process.
 #include "check/session.h"
 
-#include <fcntl.h>
 #include <pthread.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,10 +11,12 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/error/system_error.h"
 #include "base/error/text.h"
 #include "check/findings/findings_file.h"
+#include "check/findings/lasting_file.h"
 #include "check/findings/output_line.h"
 #include "check/findings/report_file.h"
 #include "check/host/host_aliases.h"
@@ -49,20 +49,6 @@ void WriteProgram(int file, const std::string& backend) {
   line->Add("],\"backend\":").AddQuoted(backend).Add("}\n").Send(file);
 }
 
-/// Opens a file of this user to append to it. Never blocks, unlike open(2) of a FIFO, and follows no link.
-Result<int> OpenOwnFile(std::string_view variable, const std::string& path) {
-  const auto refuse = [&](std::string_view why) {
-    return Error{Code::kDeviceSetupError, Text(variable, ": '", path, "' cannot be written: ", why)};
-  };
-  const int file = ::open(
-      path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
-  if (file < 0) return refuse(SystemError(errno));
-  struct stat facts = {};
-  if (::fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == ::geteuid()) return file;
-  ::close(file);
-  return refuse("it is not a file of this user");
-}
-
 void AbandonInChild() {
   if (Checker* const checker = the_checker.exchange(nullptr)) {
     observe::Detach(*checker);
@@ -76,22 +62,22 @@ void AbandonInChild() {
 Result<observe::Observer*> Start(const Options& options) {
   const bool has_command = !options.findings.empty();
   if (!options.on && !has_command && options.json.empty()) return nullptr;
-  int file = -1;
+  LastingFile file;
   if (has_command || !options.json.empty()) {
     if (!has_command) the_report = new ReportFile(options.json);
-    auto opened = has_command ? OpenOwnFile(kFindingsVariable, options.findings)
-                              : OpenOwnFile("SAMPAN_CHECK_JSON", the_report->raw());
+    auto opened = has_command ? LastingFile::Open(kFindingsVariable, options.findings)
+                              : LastingFile::Open("SAMPAN_CHECK_JSON", the_report->raw());
     if (!opened.ok()) return opened.TakeStatus();
-    file = *opened;
-    if (!has_command && ::ftruncate(file, 0) != 0) {
+    file = std::move(*opened);
+    if (!has_command && ::ftruncate(file.Get(), 0) != 0) {
       return Error{Code::kDeviceSetupError, Text("SAMPAN_CHECK_JSON: '", the_report->raw(),
                                                  "' cannot be emptied: ", SystemError(errno))};
     }
   }
-  if (file >= 0) WriteProgram(file, options.backend);
+  if (file.is_open()) WriteProgram(file.Get(), options.backend);
   auto* const checker = new Checker;  // never destroyed: threads tell it until the process is gone
   if (!checker->Start(
-          {.file = file, .text = options.on && !has_command},
+          {.file = std::move(file), .text = options.on && !has_command},
           {.guards_pages = options.guards_pages && CanWatchHostFaults(),
            .sums_sources = options.guards_pages,
            .finds_unwritten = options.finds_unwritten,

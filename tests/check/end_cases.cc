@@ -1,8 +1,12 @@
 // What ends a program or is found at its end: deadlocks, failed work that no call reported, leaks.
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 #include "tests/check/scene.h"
@@ -98,6 +102,26 @@ CASE_ALONE(failed_copy_that_a_callback_tells) {
   OK(aclrtDestroyStream(a));
   while (right && told == 0)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+// As programs do that want no files of the process that started them. The next file gets the first number.
+CASE_ALONE(program_that_closes_all_files) {
+  char *block = s.Device(), *back = s.Pinned();
+  aclrtStream a = s.Stream();
+  for (int file = 3; file < 1000; ++file) {
+    struct stat facts = {};
+    if (::fstat(file, &facts) == 0 && S_ISREG(facts.st_mode)) ::close(file);
+  }
+  std::FILE* const own = std::tmpfile();
+  if (own == nullptr) std::abort();
+  D2H(back, block, kBytes, a);  //! 1 host-read-before-sync
+  if (right) SYNC(a);
+  READ(back);  //! 2 host-read-before-sync
+  SYNC(a);
+  struct stat facts = {};
+  const bool is_empty = ::fstat(::fileno(own), &facts) == 0 && facts.st_size == 0;
+  Expect(is_empty ? ACL_SUCCESS : ACL_ERROR_FAILURE, "the program's own file has nothing of others");
+  std::fclose(own);
 }
 
 CASE_ALONE(device_memory_left) {

@@ -60,8 +60,8 @@ bool IsError(FindingKind kind) {
   return kKinds[static_cast<std::size_t>(kind)].error;
 }
 
-void Findings::Start(const Options& options, const Stacks& stacks) noexcept {
-  options_ = options;
+void Findings::Start(Options options, const Stacks& stacks) noexcept {
+  options_ = std::move(options);
   stacks_ = &stacks;
 }
 
@@ -79,7 +79,7 @@ void Findings::Report(const Finding& finding) noexcept {
     break;
   }
   ++(IsError(finding.kind) ? errors_ : warnings_);
-  if (options_.file >= 0) {
+  if (options_.file.is_open()) {
     WriteModules(finding);
     WriteLine("finding", finding, numbers_);
   }
@@ -87,7 +87,7 @@ void Findings::Report(const Finding& finding) noexcept {
 }
 
 void Findings::WriteHeld(const Finding& leak, std::uint32_t number) noexcept {
-  if (options_.file < 0) return;
+  if (!options_.file.is_open()) return;
   WriteModules(leak);
   WriteLine("held", leak, number);
 }
@@ -95,14 +95,14 @@ void Findings::WriteHeld(const Finding& leak, std::uint32_t number) noexcept {
 void Findings::Finish(std::string_view reason) noexcept {
   const auto pid = static_cast<std::uint64_t>(::getpid());
   for (Made& made : made_) {
-    if (made.count <= made.told || options_.file < 0) continue;
+    if (made.count <= made.told || !options_.file.is_open()) continue;
     made.told = made.count;
     line_.Add("{\"type\":\"count\",\"pid\":").Add(pid).Add(",\"number\":").Add(made.number);
-    line_.Add(",\"count\":").Add(made.count).Add("}\n").Send(options_.file);
+    line_.Add(",\"count\":").Add(made.count).Add("}\n").Send(options_.file.Get());
   }
-  if (options_.file >= 0) {
+  if (options_.file.is_open()) {
     line_.Add("{\"type\":\"end\",\"pid\":").Add(pid).Add(",\"reason\":").AddQuoted(reason).Add("}\n");
-    line_.Send(options_.file);
+    line_.Send(options_.file.Get());
   }
   if (options_.text) {
     line_.Add(errors_).Add(" errors, ").Add(warnings_).Add(" warnings\n").Send(STDERR_FILENO);
@@ -118,7 +118,7 @@ void Findings::WriteModules(const Finding& finding) noexcept {
       line_.Add("{\"type\":\"module\",\"pid\":").Add(::getpid()).Add(",\"id\":").Add(index);
       line_.Add(",\"path\":").AddQuoted(module.path.data()).Add(",\"build_id\":\"");
       line_.Add(module.build_id.data()).Add("\",\"base\":\"").AddHex(module.base).Add("\"}\n");
-      line_.Send(options_.file);
+      line_.Send(options_.file.Get());
     }
   };
   for (const AccessReport& access : finding.accesses)
@@ -187,7 +187,7 @@ void Findings::WriteLine(std::string_view type, const Finding& finding, std::uin
     WriteStack(access.stack);
     line_.Add("}");
   }
-  line_.Add("]}\n").Send(options_.file);
+  line_.Add("]}\n").Send(options_.file.Get());
 }
 
 // ---- for a user without the command ----

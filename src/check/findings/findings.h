@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "check/findings/lasting_file.h"
 #include "check/findings/modules.h"
 #include "check/findings/output_line.h"
 #include "check/findings/stacks.h"
@@ -64,10 +65,10 @@ struct Finding {
 class Findings {
  public:
   struct Options {
-    int file = -1;      ///< where lines go; -1: nowhere
+    LastingFile file;   ///< where lines go; not open: nowhere
     bool text = false;  ///< tell the user on standard error too
   };
-  void Start(const Options& options, const Stacks& stacks) noexcept;
+  void Start(Options options, const Stacks& stacks) noexcept;
   void Report(const Finding& finding) noexcept;
   /// A leak, if the command finds the counter of that number above 0 when the process is gone.
   void WriteHeld(const Finding& leak, std::uint32_t number) noexcept;
@@ -91,7 +92,6 @@ class Findings {
   void WriteTextStack(std::uint32_t stack) noexcept;
   void WritePlaces(std::string_view text, const Finding& finding) noexcept;
   void WritePlace(std::uint32_t stack) noexcept;
-  void Send(int file) noexcept;
 
   Options options_;
   const Stacks* stacks_ = nullptr;
