@@ -150,7 +150,10 @@ std::optional<Checker::Fault> Checker::AnswerFault(const HostAccess& access, con
     memory->guard.OpenSome(pages, PageLevel::kAll);
     return Fault::kRetry;
   }
-  SetPages(pages, PageLevel::kAll);
+  if (!SetPages(pages, PageLevel::kAll)) {
+    memory->guard.OpenSome(pages, PageLevel::kAll);
+    return Fault::kRetry;
+  }
   ThisThreadsStep().Add(pages);
   return Fault::kStep;
 }

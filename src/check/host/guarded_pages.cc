@@ -162,10 +162,12 @@ bool GuardedPages::Keeps(std::uint64_t page) const noexcept {
 }
 
 void GuardedPages::OpenSome(const Range& pages, PageLevel level) noexcept {
-  for (auto piece = FirstThatEndsBehind(pages.begin);
-       piece != pieces_.end() && piece->pages.begin < pages.end; ++piece)
+  const bool is_done = SetPages(pages, level);
+  const Range& opened = is_done ? pages : buffer_;
+  for (auto piece = FirstThatEndsBehind(opened.begin);
+       piece != pieces_.end() && piece->pages.begin < opened.end; ++piece)
     piece->has_holes = true;
-  SetPages(pages, level);
+  if (!is_done) SetPages(buffer_, PageLevel::kAll);
 }
 
 }  // namespace sampan::check

@@ -42,7 +42,10 @@ class GuardedPages {
 
   /// Async-signal-safe.
   bool Keeps(std::uint64_t page) const noexcept;
-  /// Pages get this level although they lie in pieces. The next Keep ends that. Async-signal-safe.
+  /// The program uses pages: those that no copy uses yet open. Async-signal-safe.
+  void NoteAccess(const Range& pages) noexcept;
+  /// Pages get this level although they lie in pieces. The next Keep ends that. If the system refuses to
+  /// split a mapping, all pages of the buffer open. Async-signal-safe.
   void OpenSome(const Range& pages, PageLevel level) noexcept;
 
  private:

@@ -62,8 +62,7 @@ std::uint64_t PageChanges() noexcept {
 void StepWindow::Add(const Range& pages) {
   for (Range& range : ranges_) {
     const bool is_free = range.bytes() == 0;
-    const bool meets = pages.begin <= range.end && range.begin <= pages.end;
-    if (!is_free && !meets && &range != &ranges_.back()) continue;
+    if (!is_free && (pages.begin > range.end || range.begin > pages.end)) continue;
     range = is_free ? pages : Range{std::min(range.begin, pages.begin), std::max(range.end, pages.end)};
     return;
   }

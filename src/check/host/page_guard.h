@@ -36,7 +36,7 @@ void EmptyEntries(const Range& pages) noexcept;
 std::uint64_t PageChanges() noexcept;
 
 /// The pages that the calling thread opened for one instruction.
-/// An instruction may access two buffers far from one another.
+/// An instruction may access two buffers far from one another. What it opens beyond these stays open.
 class StepWindow {
  public:
   void Add(const Range& pages);
