@@ -3,24 +3,19 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cinttypes>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <exception>
-#include <fstream>
 #include <mutex>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "base/system/descriptor.h"
 #include "base/system/memory_file.h"
+#include "check/host/mappings.h"
 #include "check/host/page_guard.h"
 
 namespace sampan::check {
@@ -32,36 +27,6 @@ constexpr std::uintptr_t kDistance = std::uintptr_t{1} << 46;
 
 void* At(std::uintptr_t address) {
   return reinterpret_cast<void*>(address);
-}
-
-/// A line of /proc/self/maps, cut to the range that was asked for.
-struct Mapping {
-  Range range;
-  bool writable = false, shared = false, anonymous = false;
-  std::uint64_t device = 0, inode = 0;
-};
-
-std::vector<Mapping> MappingsIn(const Range& wanted) {
-  std::vector<Mapping> found;
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    std::uint64_t begin = 0, end = 0, offset = 0, inode = 0;
-    unsigned major_number = 0, minor_number = 0;
-    char rights[5] = {}, path[16] = {};
-    const int fields =
-        std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %15s", &begin,
-                    &end, rights, &offset, &major_number, &minor_number, &inode, path);
-    if (fields < 7 || !wanted.Touches({begin, end})) continue;
-    const std::string_view name = path;
-    found.push_back(
-        {.range = {std::max(begin, wanted.begin), std::min(end, wanted.end)},
-         .writable = rights[0] == 'r' && rights[1] == 'w',
-         .shared = rights[3] == 's',
-         .anonymous = inode == 0 && (name.empty() || name == "[heap]" || name.starts_with("[anon")),
-         .device = makedev(major_number, minor_number),
-         .inode = inode});
-  }
-  return found;
 }
 
 /// The pages whose bytes are on their way. A thread that writes them faults, and waits for the end. Meanwhile
@@ -79,30 +44,60 @@ struct Moving {
   static constinit inline std::atomic<std::uintptr_t> moving_begin{~std::uintptr_t{0}}, moving_end{0};
 };
 
-/// The bytes of private pages go to the file, which then lies at their addresses.
-bool MoveToFile(const Range& pages, int file, std::uint64_t offset) {
-  void* const alias = ::mmap(At(pages.begin - kDistance), pages.bytes(), PROT_READ | PROT_WRITE,
-                             MAP_SHARED | MAP_FIXED, file, static_cast<off_t>(offset));
-  if (alias == MAP_FAILED) return false;
-  const Moving moving(pages);
-  std::memcpy(alias, At(pages.begin), pages.bytes());
-  if (::mmap(At(pages.begin), pages.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
-             static_cast<off_t>(offset)) != MAP_FAILED)
-    return true;
-  ::mprotect(At(pages.begin), pages.bytes(), PROT_READ | PROT_WRITE);
-  return false;
+/// Pages move in parts, so that the memory is needed twice for one part alone.
+constexpr std::uint64_t kPartBytes = std::uint64_t{16} << 20;
+
+/// Calls `move(part)` for the parts of the pages, until it returns false. Returns where it ended.
+template <typename Move>
+std::uint64_t ForParts(const Range& pages, Move move) {
+  std::uint64_t at = pages.begin;
+  while (at < pages.end && move(Range{at, std::min(at + kPartBytes, pages.end)}))
+    at = std::min(at + kPartBytes, pages.end);
+  return at;
 }
 
-/// Private pages with the bytes of the alias take the place of the program's.
+/// Pages of zeros are left out: the new memory has zeros, and needs no room for them.
+void CopyPages(std::uintptr_t to, const Range& pages) {
+  const std::uint64_t page_bytes = HostPageBytes();
+  for (std::uint64_t at = pages.begin; at < pages.end; at += page_bytes) {
+    const auto* const bytes = static_cast<const std::byte*>(At(at));
+    const bool is_zero = bytes[0] == std::byte{0} && std::memcmp(bytes, bytes + 1, page_bytes - 1) == 0;
+    if (!is_zero) std::memcpy(At(to + (at - pages.begin)), bytes, page_bytes);
+  }
+}
+
+/// The bytes of private pages go to the file, which then lies at their addresses. Returns where that ended.
+std::uint64_t MoveToFile(const Range& pages, int file, std::uint64_t offset) {
+  void* const alias = ::mmap(At(pages.begin - kDistance), pages.bytes(), PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_FIXED, file, static_cast<off_t>(offset));
+  if (alias == MAP_FAILED) return pages.begin;
+  return ForParts(pages, [&](const Range& part) {
+    const Moving moving(part);
+    CopyPages(part.begin - kDistance, part);
+    const auto at = static_cast<off_t>(offset + (part.begin - pages.begin));
+    if (::mmap(At(part.begin), part.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, at) !=
+        MAP_FAILED)
+      return true;
+    ::mprotect(At(part.begin), part.bytes(), PROT_READ | PROT_WRITE);
+    return false;
+  });
+}
+
+/// Private pages with the bytes of the alias take the place of the program's. Without memory they stay
+/// shared.
 void MoveBack(const Range& pages) noexcept {
-  void* const own =
-      ::mmap(nullptr, pages.bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (own == MAP_FAILED) return;  // it stays shared
-  const Moving moving(pages);
-  std::memcpy(own, At(pages.begin - kDistance), pages.bytes());
-  if (::mremap(own, pages.bytes(), pages.bytes(), MREMAP_MAYMOVE | MREMAP_FIXED, At(pages.begin)) ==
-      MAP_FAILED)
-    ::mprotect(At(pages.begin), pages.bytes(), PROT_READ | PROT_WRITE);
+  ForParts(pages, [](const Range& part) {
+    void* const own =
+        ::mmap(nullptr, part.bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (own == MAP_FAILED) return false;
+    const Moving moving(part);
+    CopyPages(reinterpret_cast<std::uintptr_t>(own), {part.begin - kDistance, part.end - kDistance});
+    if (::mremap(own, part.bytes(), part.bytes(), MREMAP_MAYMOVE | MREMAP_FIXED, At(part.begin)) !=
+        MAP_FAILED)
+      return true;
+    ::mprotect(At(part.begin), part.bytes(), PROT_READ | PROT_WRITE);
+    return false;
+  });
 }
 
 }  // namespace
@@ -151,8 +146,9 @@ bool HostAliases::Make(const Range& pages, Alias& alias) {
       made = ::mremap(At(part.begin), 0, part.bytes(), MREMAP_MAYMOVE | MREMAP_FIXED,
                       At(part.begin - kDistance)) != MAP_FAILED;
     } else {
-      made = MoveToFile(part, file.get(), part.begin - pages.begin);
-      if (made) alias.moved.push_back(part);
+      const std::uint64_t moved_end = MoveToFile(part, file.get(), part.begin - pages.begin);
+      made = moved_end == part.end;
+      if (moved_end != part.begin) alias.moved.push_back({part.begin, moved_end});
     }
   }
   if (made) return true;
