@@ -13,6 +13,7 @@
 #include "check/findings/thread_owned.h"
 #include "check/host/host_faults.h"
 #include "check/host/page_guard.h"
+#include "check/host/system_calls.h"
 
 namespace sampan::check {
 namespace {
@@ -142,6 +143,7 @@ Checker::Submitting& Checker::Pending() {
 
 void Checker::OnSubmitting(const observe::Submission& submission, const Task& task) noexcept {
   const ThreadMark& thread = ThisThreadMark();
+  if (guards_pages_) WatchSystemCalls();  // of files that were loaded in the meantime
   try {
     Submitting& pending = Pending();
     const std::string_view inner = thread.inner == nullptr ? "" : thread.inner;

@@ -26,10 +26,9 @@ namespace {
 
 void WatchExitCalls() noexcept {
   static constinit check::CallRedirector redirector;
-  const std::array redirections = {check::Redirection{"_exit", reinterpret_cast<void*>(&EndAtOnce)},
-                                   check::Redirection{"_Exit", reinterpret_cast<void*>(&EndAtOnce)},
-                                   check::Redirection{"quick_exit", reinterpret_cast<void*>(&EndQuickly)}};
-  redirector.Redirect(redirections);
+  const std::array redirections = {check::To("_exit", &EndAtOnce), check::To("_Exit", &EndAtOnce),
+                                   check::To("quick_exit", &EndQuickly)};
+  redirector.Redirect({redirections});
 }
 
 }  // namespace sampan::process

@@ -2,22 +2,30 @@
 //
 //   keeps_working NAME      runs one of them; status 0 if it works
 #include <acl/acl.h>
+#include <dlfcn.h>
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -37,7 +45,7 @@ char* Pinned(std::size_t bytes) {
   return static_cast<char*>(memory);
 }
 
-/// Three pages of pinned memory. Copies use the outer ones, and the page between them is kept as well.
+/// Three pages of pinned memory. One batch uses the outer ones, so the page between them is kept as well.
 struct Ring {
   void* block = nullptr;
   char* pages = nullptr;
@@ -45,13 +53,17 @@ struct Ring {
 
   Ring() {
     OK(aclrtSetDevice(0));
-    OK(aclrtMalloc(&block, kPage, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtMalloc(&block, 2 * kPage, ACL_MEM_MALLOC_HUGE_FIRST));
     pages = Pinned(3 * kPage);
     OK(aclrtCreateStream(&stream));
   }
   void CopyOuterPages() const {
-    OK(aclrtMemcpyAsync(block, kPage, pages, kPage, ACL_MEMCPY_HOST_TO_DEVICE, stream));
-    OK(aclrtMemcpyAsync(block, kPage, pages + 2 * kPage, kPage, ACL_MEMCPY_HOST_TO_DEVICE, stream));
+    void *dsts[] = {block, static_cast<char*>(block) + kPage}, *srcs[] = {pages, pages + 2 * kPage};
+    std::size_t sizes[] = {kPage, kPage}, index = 0, failed = 0;
+    aclrtMemcpyBatchAttr attribute = {};
+    attribute.dstLoc.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+    attribute.srcLoc.type = ACL_MEM_LOCATION_TYPE_HOST;
+    OK(aclrtMemcpyBatchAsync(dsts, sizes, srcs, sizes, 2, &attribute, &index, 1, &failed, stream));
   }
   /// Pages that copies read may be read; the write faults, and bytes 0 to 63 of the last page are not copied.
   void CopyAndUseTheRest() const {
@@ -90,6 +102,40 @@ void SignalsBlockedInAThreadThatMakesNoCall() {
     ring.pages[kPage + 9] = 3;
   }).join();
   OK(aclrtSynchronizeStream(ring.stream));
+}
+
+/// A handler uses a page in use. It interrupts calls that wait and block all other signals.
+void MasksOfCallsThatWait() {
+  static Ring* ring = nullptr;
+  ring = new Ring;
+  static volatile sig_atomic_t runs = 0;
+  struct sigaction action = {};
+  action.sa_handler = [](int) {
+    ring->pages[kPage + 13] = 6;
+    runs = runs + 1;
+  };
+  CHECK(::sigaction(SIGUSR1, &action, nullptr) == 0);
+  sigset_t usual, all_others;
+  ::sigemptyset(&usual);
+  ::sigaddset(&usual, SIGUSR1);
+  CHECK(::pthread_sigmask(SIG_BLOCK, &usual, nullptr) == 0);
+  ::sigfillset(&all_others);
+  ::sigdelset(&all_others, SIGUSR1);
+  const int events = ::epoll_create1(0);
+  const timespec limit{20, 0};
+  epoll_event event = {};
+  const auto wait = [&](auto call) {
+    ring->CopyOuterPages();
+    CHECK(::raise(SIGUSR1) == 0);
+    CHECK(call() == -1 && errno == EINTR);
+    OK(aclrtSynchronizeStream(ring->stream));
+  };
+  wait([&] { return ::sigsuspend(&all_others); });
+  wait([&] { return ::ppoll(nullptr, 0, &limit, &all_others); });
+  wait([&] { return ::pselect(0, nullptr, nullptr, nullptr, &limit, &all_others); });
+  wait([&] { return ::epoll_pwait(events, &event, 1, 20'000, &all_others); });
+  CHECK(runs == 4);
+  delete ring;
 }
 
 // ---- handlers ----
@@ -137,6 +183,21 @@ void OwnHandlerAfterTheFirstCall() {
   ring.CopyAndUseTheRest();
   *static_cast<volatile char*>(own_page) = 1;
   CHECK(handled == 1 && saw_mask);
+  ring.CopyAndUseTheRest();
+}
+
+/// What `signal` is in programs that ask for a strict standard.
+extern "C" sighandler_t __sysv_signal(int signal,
+                                      sighandler_t handler);  // NOLINT(bugprone-reserved-identifier)
+
+void HandlerOfStrictPrograms() {
+  const Ring ring;
+  CHECK(__sysv_signal(SIGSEGV, &Leave) != SIG_ERR);
+  ring.CopyAndUseTheRest();
+  CHECK(handled == 0);
+  own_page = static_cast<char*>(::mmap(nullptr, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (::sigsetjmp(back, 1) == 0) *static_cast<volatile char*>(own_page) = 1;
+  CHECK(handled == 1);
   ring.CopyAndUseTheRest();
 }
 
@@ -203,6 +264,101 @@ void ReceiveThatWaits() {
   OK(aclrtSynchronizeStream(ring.stream));
 }
 
+void CallsThatReadIntoPagesInUse() {
+  const Ring ring;
+  int ends[2];
+  CHECK(::pipe(ends) == 0);
+  const auto read = [&](std::size_t offset, auto call) {
+    ring.CopyOuterPages();
+    CHECK(::write(ends[1], "text", 4) == 4);
+    const iovec part{ring.pages + kPage + offset, 4};
+    CHECK(call(part) == 4);
+    CHECK(std::memcmp(part.iov_base, "text", 4) == 0);
+    OK(aclrtSynchronizeStream(ring.stream));
+  };
+  read(10, [&](const iovec& part) { return ::readv(ends[0], &part, 1); });
+  read(20, [&](const iovec& part) { return ::preadv2(ends[0], &part, 1, -1, 0); });
+  std::FILE* const file = ::fdopen(ends[0], "r");
+  read(30, [&](const iovec& part) { return ::fread_unlocked(part.iov_base, 1, 4, file); });
+  ring.CopyOuterPages();
+  const iovec part{ring.pages + kPage, 4};
+  CHECK(::pwritev2(ends[1], &part, 1, -1, 0) == 4);
+  OK(aclrtSynchronizeStream(ring.stream));
+  const volatile int too_many = IOV_MAX + 1;
+  CHECK(::writev(ends[1], &part, too_many) == -1 && errno == EINVAL);
+}
+
+/// A file that was loaded after the memory was made.
+void CallsOfAFileLoadedLater() {
+  const Ring ring;
+  ring.CopyAndUseTheRest();
+  void* const file = ::dlopen(LOADED_LATER, RTLD_NOW);
+  CHECK(file != nullptr);
+  const auto fill = reinterpret_cast<ssize_t (*)(void*, std::size_t)>(::dlsym(file, "FillBySystem"));
+  CHECK(fill != nullptr);
+  ring.CopyOuterPages();
+  CHECK(fill(ring.pages + kPage, 64) == 64);
+  OK(aclrtSynchronizeStream(ring.stream));
+}
+
+/// A page that is kept lies between others, so opening it splits a mapping. The system refuses that.
+void AsManyMappingsAsThereMayBe() {
+  const Ring ring;
+  ring.CopyAndUseTheRest();
+  std::size_t limit = 0;
+  std::FILE* const file = std::fopen("/proc/sys/vm/max_map_count", "r");
+  CHECK(file != nullptr && std::fscanf(file, "%zu", &limit) == 1);
+  constexpr std::size_t kMaxLimit = 100'000;
+  if (limit > kMaxLimit) return;  // would take long
+  ring.CopyOuterPages();
+  OK(aclrtSynchronizeStream(ring.stream));
+  std::vector<void*> mappings;
+  for (std::size_t i = 0;; ++i) {  // neighbours with other rights are mappings of their own
+    const int rights = i % 2 == 0 ? PROT_NONE : PROT_READ;
+    void* const one = ::mmap(nullptr, kPage, rights, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (one == MAP_FAILED) break;
+    mappings.push_back(one);
+  }
+  for (std::size_t room = 0; room < 5; ++room) {
+    ring.CopyOuterPages();
+    ring.pages[kPage + 15] = 7;
+    CHECK(static_cast<volatile char*>(ring.pages)[kPage + 15] == 7);
+    OK(aclrtMemcpyAsync(ring.pages + kPage, 64, ring.block, 64, ACL_MEMCPY_DEVICE_TO_HOST, ring.stream));
+    ring.pages[kPage + 90] = 8;
+    CHECK(static_cast<volatile char*>(ring.pages)[kPage + 90] == 8);
+    OK(aclrtSynchronizeStream(ring.stream));
+    ring.pages[0] = 9;
+    ::munmap(mappings.back(), kPage);
+    mappings.pop_back();
+  }
+  for (void* const one : mappings)
+    ::munmap(one, kPage);
+}
+
+/// Registered memory of which little was ever written.
+void SparseRegistration() {
+  const Ring ring;
+  constexpr std::size_t kBytes = std::size_t{128} << 20, kLast = kBytes - 5;
+  void* const mapped =
+      ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  CHECK(mapped != MAP_FAILED);
+  char* const sparse = static_cast<char*>(mapped);
+  sparse[kLast] = 9;
+  void* seen_by_device = nullptr;
+  OK(aclrtHostRegister(sparse, kBytes, ACL_HOST_REGISTER_MAPPED, &seen_by_device));
+  std::FILE* const status = std::fopen("/proc/self/status", "r");
+  CHECK(status != nullptr);
+  char line[256];
+  std::size_t shared_kib = 0;
+  while (std::fgets(line, sizeof line, status) != nullptr &&
+         std::sscanf(line, "RssShmem: %zu", &shared_kib) != 1) {
+  }
+  CHECK(shared_kib < kBytes / 2048);
+  CHECK(sparse[kLast] == 9 && sparse[kBytes / 2] == 0);
+  OK(aclrtHostUnregister(sparse));
+  CHECK(sparse[kLast] == 9 && sparse[kBytes / 2] == 0);
+}
+
 void ForkedChild() {
   const Ring ring;
   char* const own =
@@ -252,14 +408,20 @@ struct Program {
 constexpr Program kPrograms[] = {
     {"signals_blocked_before_the_first_call", &SignalsBlockedBeforeTheFirstCall},
     {"signals_blocked_in_a_thread_that_makes_no_call", &SignalsBlockedInAThreadThatMakesNoCall},
+    {"masks_of_calls_that_wait", &MasksOfCallsThatWait},
     {"own_handler_before_the_first_call", &OwnHandlerBeforeTheFirstCall},
     {"own_handler_after_the_first_call", &OwnHandlerAfterTheFirstCall},
+    {"handler_of_strict_programs", &HandlerOfStrictPrograms},
     {"handler_that_serves_once", &HandlerThatServesOnce},
     {"handler_that_jumps", &HandlerThatJumps},
     {"handler_that_uses_pages_in_use", &HandlerThatUsesPagesInUse},
     {"handler_of_a_timer_that_uses_pages_in_use", &HandlerOfATimerThatUsesPagesInUse},
     {"many_rounds_with_a_page_between_copies", &ManyRoundsWithAPageBetweenCopies},
     {"receive_that_waits", &ReceiveThatWaits},
+    {"calls_that_read_into_pages_in_use", &CallsThatReadIntoPagesInUse},
+    {"calls_of_a_file_loaded_later", &CallsOfAFileLoadedLater},
+    {"as_many_mappings_as_there_may_be", &AsManyMappingsAsThereMayBe},
+    {"sparse_registration", &SparseRegistration},
     {"forked_child", &ForkedChild},
 };
 

@@ -12,7 +12,7 @@
 #include "check/host/host_aliases.h"
 #include "check/host/instruction_access.h"
 #include "check/host/page_guard.h"
-#include "check/host/system_calls.h"
+#include "check/host/signal_calls.h"
 #include "check/session.h"
 
 namespace sampan::check {

@@ -98,16 +98,24 @@ bool IsSlot(const ElfW(Rela) &) {
 }
 #endif
 
-void RedirectSlots(const dl_phdr_info& module, std::span<const Redirection> redirections) {
+const Redirection* Find(RedirectionGroups groups, std::string_view name) {
+  for (const auto& group : groups) {
+    for (const Redirection& each : group) {
+      if (each.name == name) return &each;
+    }
+  }
+  return nullptr;
+}
+
+void RedirectSlots(const dl_phdr_info& module, RedirectionGroups groups) {
   const SlotTables tables = ReadTables(module);
   if (tables.symbols == nullptr || tables.names == nullptr) return;
   for (const auto& relocations : tables.relocations) {
     for (const ElfW(Rela) & relocation : relocations) {
       if (!IsSlot(relocation)) continue;
       const char* const name = tables.names + tables.symbols[ELF64_R_SYM(relocation.r_info)].st_name;
-      const auto found = std::find_if(redirections.begin(), redirections.end(),
-                                      [&](const Redirection& each) { return each.name == name; });
-      if (found == redirections.end()) continue;
+      const Redirection* const found = Find(groups, name);
+      if (found == nullptr) continue;
       const std::uintptr_t address = module.dlpi_addr + relocation.r_offset;
       const Range slot{address, address + sizeof(void*)};
       const bool is_protected = PagesAround(tables.protected_after_load).Touches(slot);
@@ -119,13 +127,13 @@ void RedirectSlots(const dl_phdr_info& module, std::span<const Redirection> redi
 }
 
 struct Walk {
-  std::span<const Redirection> redirections;
+  RedirectionGroups groups;
   unsigned long long added = 0;
 };
 
 }  // namespace
 
-void CallRedirector::Redirect(std::span<const Redirection> redirections) noexcept {
+void CallRedirector::Redirect(RedirectionGroups groups) noexcept {
   Walk count;
   const auto read_count = [](dl_phdr_info* module, std::size_t, void* argument) {
     static_cast<Walk*>(argument)->added = module->dlpi_adds;
@@ -133,9 +141,9 @@ void CallRedirector::Redirect(std::span<const Redirection> redirections) noexcep
   };
   ::dl_iterate_phdr(read_count, &count);
   if (files_.exchange(count.added) == count.added) return;
-  Walk walk{redirections};
+  Walk walk{groups};
   const auto redirect = [](dl_phdr_info* module, std::size_t, void* argument) {
-    if (!IsLeftAlone(FileName(*module))) RedirectSlots(*module, static_cast<Walk*>(argument)->redirections);
+    if (!IsLeftAlone(FileName(*module))) RedirectSlots(*module, static_cast<Walk*>(argument)->groups);
     return 0;
   };
   ::dl_iterate_phdr(redirect, &walk);

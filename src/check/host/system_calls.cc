@@ -1,4 +1,4 @@
-// The calls of the C library that the checker takes part in.
+// The calls of the C library that the checker takes part in: those that access or free memory.
 #include "check/host/system_calls.h"
 
 #include <malloc.h>
@@ -23,7 +23,7 @@
 #include <utility>
 
 #include "check/host/host_aliases.h"
-#include "check/host/host_faults.h"
+#include "check/host/signal_calls.h"
 #include "check/host/symbol_slots.h"
 #include "check/session.h"
 
@@ -129,7 +129,7 @@ ssize_t WithBuffers(const char* name, std::span<const iovec> program, Buffer use
 
 template <typename Call>
 ssize_t WithVector(const char* name, const iovec* buffers, int count, Buffer use, Call call) {
-  if (count < 0) return call(buffers, count);  // the system refuses it
+  if (count < 0 || count > IOV_MAX) return call(buffers, count);  // the system refuses it
   return WithBuffers(name, {buffers, static_cast<std::size_t>(count)}, use, call);
 }
 
@@ -241,6 +241,14 @@ ssize_t Pwritev(int file, const iovec* buffers, int count, off_t offset) {
   return WithVector("pwritev", buffers, count, Buffer::kIsRead,
                     [&](const iovec* all, int size) { return ::pwritev(file, all, size, offset); });
 }
+ssize_t Preadv2(int file, const iovec* buffers, int count, off_t offset, int flags) {
+  return WithVector("preadv2", buffers, count, Buffer::kIsWritten,
+                    [&](const iovec* all, int size) { return ::preadv2(file, all, size, offset, flags); });
+}
+ssize_t Pwritev2(int file, const iovec* buffers, int count, off_t offset, int flags) {
+  return WithVector("pwritev2", buffers, count, Buffer::kIsRead,
+                    [&](const iovec* all, int size) { return ::pwritev2(file, all, size, offset, flags); });
+}
 ssize_t GetRandom(void* buffer, std::size_t bytes, unsigned flags) {
   return PieceByPiece("getrandom", buffer, bytes, Buffer::kIsWritten,
                       [&](void* at, std::size_t part) { return ::getrandom(at, part, flags); });
@@ -324,44 +332,7 @@ void* Reallocate(void* memory, std::size_t bytes) {
   return moved;
 }
 
-/// A handler of the program must not run with our signals blocked: its accesses are judged as well.
-int Sigaction(int signal, const struct sigaction* action, struct sigaction* before) {
-  if (action == nullptr) {
-    if (ReplaceHandler(signal, nullptr, before)) return 0;
-    return ::sigaction(signal, action, before);
-  }
-  struct sigaction open = *action;
-  LeaveOurSignals(open.sa_mask);
-  if (ReplaceHandler(signal, &open, before)) return 0;
-  return ::sigaction(signal, &open, before);
-}
-sighandler_t Signal(int signal, sighandler_t handler) {
-  struct sigaction action = {};
-  action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;
-  struct sigaction before = {};
-  if (ReplaceHandler(signal, &action, &before)) return before.sa_handler;
-  return ::signal(signal, handler);
-}
-int ThreadMask(int how, const sigset_t* set, sigset_t* before) {
-  if (set == nullptr || how == SIG_UNBLOCK) return ::pthread_sigmask(how, set, before);
-  sigset_t open = *set;
-  LeaveOurSignals(open);
-  return ::pthread_sigmask(how, &open, before);
-}
-int ProcessMask(int how, const sigset_t* set, sigset_t* before) {
-  const int error = ThreadMask(how, set, before);
-  if (error == 0) return 0;
-  errno = error;
-  return -1;
-}
-
 // NOLINTEND(readability-identifier-naming)
-
-template <typename Function>
-Redirection To(std::string_view name, Function* replacement) {
-  return {name, reinterpret_cast<void*>(replacement)};
-}
 
 }  // namespace
 
@@ -383,11 +354,17 @@ void WatchSystemCalls() noexcept {
                                           To("preadv64", &Preadv),
                                           To("pwritev", &Pwritev),
                                           To("pwritev64", &Pwritev),
+                                          To("preadv2", &Preadv2),
+                                          To("preadv64v2", &Preadv2),
+                                          To("pwritev2", &Pwritev2),
+                                          To("pwritev64v2", &Pwritev2),
                                           To("getrandom", &GetRandom),
                                           To("recvmsg", &RecvMessage),
                                           To("sendmsg", &SendMessage),
                                           To("fread", &FileRead),
                                           To("fwrite", &FileWrite),
+                                          To("fread_unlocked", &FileRead),
+                                          To("fwrite_unlocked", &FileWrite),
                                           To("__read_chk", &CheckedRead),
                                           To("__pread_chk", &CheckedPread),
                                           To("__pread64_chk", &CheckedPread),
@@ -395,16 +372,8 @@ void WatchSystemCalls() noexcept {
                                           To("__fread_chk", &CheckedFileRead),
                                           To("munmap", &Unmap),
                                           To("free", &Free),
-                                          To("realloc", &Reallocate),
-                                          To("sigaction", &Sigaction),
-                                          To("signal", &Signal),
-                                          To("pthread_sigmask", &ThreadMask),
-                                          To("sigprocmask", &ProcessMask)};
-  redirector.Redirect(redirections);
-}
-
-int SystemSigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
-  return ::sigaction(signal, action, before);
+                                          To("realloc", &Reallocate)};
+  redirector.Redirect({redirections, SignalCalls()});
 }
 
 }  // namespace sampan::check
