@@ -136,6 +136,7 @@ std::optional<Checker::Fault> Checker::AnswerFault(const HostAccess& access, con
   const Range accessed = PagesAround({access.address, access.address + access.bytes});
   const Range pages = memory->is_registered() ? Common(accessed, memory->guard.hull()) : accessed;
   if (pages.bytes() == 0) return Fault::kRetry;  // another thread opened them, or they were never ours
+  memory->guard.NoteAccess(pages);
   const PageLevel needed = NeededLevel(*memory, pages);
   if (needed == PageLevel::kAll || (needed == PageLevel::kRead && !access.writes)) {
     memory->guard.OpenSome(pages, needed);

@@ -96,5 +96,26 @@ CASE(bytes_copied_between_two_pages_in_use) {
   COPY_BY_ONE_INSTRUCTION(to, from, bytes);  //! 2 host-read-before-sync
 }
 
+// The same chunks round after round. In the last one the host fills a chunk whose turn has not come.
+CASE(chunks_of_one_buffer_in_rounds) {
+  constexpr std::size_t kChunk = 64 * kBytes, kChunks = 4;
+  char *block = s.Device(kChunks * kChunk), *staging = s.Pinned(kChunks * kChunk);
+  aclrtStream a = s.Stream();
+  for (int round = 0; round < 6; ++round) {
+    std::memset(staging, round, kChunks * kChunk);
+    for (std::size_t i = 0; i < kChunks; ++i) {
+      char* const chunk = staging + i * kChunk;
+      if (round == 5 && i == 2) chunk[kChunk - 1] = 7;
+      H2D(block + i * kChunk, chunk, kChunk, a);  //! 1 host-write-in-flight
+    }
+    if (round == 5 && !right) WRITE(staging + 3 * kChunk - 1);  //! 2 host-write-in-flight
+    SYNC(a);
+  }
+  char last[2] = {};
+  OK(aclrtMemcpy(last, 2, block + 3 * kChunk - 2, 2, ACL_MEMCPY_DEVICE_TO_HOST));
+  Expect(!right || (last[0] == 5 && last[1] == 7) ? ACL_SUCCESS : ACL_ERROR_FAILURE,
+         "the bytes of the third chunk");
+}
+
 }  // namespace
 }  // namespace sampan::check_cases

@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::uint64_t kMinMovedPages = 32;                   // fewer cost as much when their rights change
 constexpr std::uint64_t kTableBytes = std::uint64_t{2} << 20;  // that one page table maps
-constexpr unsigned kOpensPerQuestion = 8;                      // a question costs two microseconds
+/// As many rounds must have been as expected before pages are closed ahead.
+constexpr unsigned kMinSeen = 2;
+constexpr unsigned kMaxPause = 256;
 
 bool IsShort(const Range& pages) {
   return pages.bytes() < kMinMovedPages * HostPageBytes();
@@ -54,6 +56,15 @@ std::pair<GuardedPages::Pieces::iterator, GuardedPages::Pieces::iterator> Guarde
 
 void GuardedPages::Keep(const Range& pages, PageLevel level) {
   NoteUse();
+  if (TakeAhead(pages, level)) return;
+  if (NoteRun(pages, level)) {
+    pieces_.push_back({.pages = pages, .level = level});
+    ahead_moved_ = MoveAway(expected_.pages);
+    SetPages(expected_.pages, level);
+    if (ahead_moved_) pieces_.back().moved = pages;
+    ahead_ = {pages.end, expected_.pages.end};
+    return;
+  }
   const auto [first, last] = Joined(pages);
   if (last - first == 1 && first->pages.Holds(pages) && !first->has_holes && level <= first->level) return;
   Piece joined{.pages = pages, .level = level};
@@ -83,6 +94,89 @@ void GuardedPages::Keep(const Range& pages, PageLevel level) {
   if (end != place) pieces_.erase(place + 1, end);
 }
 
+bool GuardedPages::NoteRun(const Range& pages, PageLevel level) {
+  if (run_.pieces != 0 && pages.begin == run_.pages.end && level == run_.level) {
+    if (is_run_observed_ && HasEntry(pages.begin)) Pause();
+    run_.pages.end = pages.end;
+    ++run_.pieces;
+    return false;
+  }
+  run_ = {pages, level, 1};
+  is_run_observed_ = false;
+  const bool is_expected = pieces_.empty() && expected_.pieces != 0 && pages.begin == expected_.pages.begin &&
+                           pages.end < expected_.pages.end && level == expected_.level;
+  if (!is_expected || pause_ != 0) return false;
+  if (seen_ >= kMinSeen) return true;
+  is_run_observed_ = true;
+  for (std::uint64_t at = pages.end; at < expected_.pages.end; at += pages.bytes())
+    EmptyEntries({at, at + HostPageBytes()});
+  return false;
+}
+
+bool GuardedPages::TakeAhead(const Range& pages, PageLevel level) {
+  if (ahead_.bytes() == 0) return false;
+  Piece& before = pieces_.back();
+  const bool fits = pages.begin == ahead_.begin && pages.end <= ahead_.end && level == run_.level &&
+                    !before.has_holes && pieces_.size() < kMaxPieces;
+  if (!fits) {
+    OpenAhead();
+    return false;
+  }
+  const Range moved = ahead_moved_ ? pages : Range{};
+  if (IsShort(pages) || IsShort(before.pages)) {
+    before.pages.end = pages.end;
+    before.moved = Join(before.moved, moved);
+  } else {
+    pieces_.push_back({.pages = pages, .level = level, .moved = moved});
+  }
+  ahead_ = pages.end == ahead_.end ? Range{} : Range{pages.end, ahead_.end};
+  run_.pages.end = pages.end;
+  ++run_.pieces;
+  return true;
+}
+
+void GuardedPages::OpenAhead() noexcept {
+  const Range pages = std::exchange(ahead_, {});
+  if (pages.bytes() == 0) return;
+  if (ahead_moved_) {
+    OpenMoved(pages);
+  } else {
+    SetPages(pages, PageLevel::kAll);
+  }
+}
+
+/// The program uses pages of a run before they are closed.
+void GuardedPages::Pause() noexcept {
+  is_run_observed_ = false;
+  seen_ = 0;
+  pause_ = next_pause_;
+  next_pause_ = std::min(2 * next_pause_, kMaxPause);
+}
+
+void GuardedPages::NoteAccess(const Range& pages) noexcept {
+  if (!ahead_.Touches(pages)) return;
+  OpenAhead();
+  Pause();
+}
+
+/// The buffer opens as a whole.
+void GuardedPages::EndRun() noexcept {
+  if (run_ == expected_) {
+    if (is_run_observed_) ++seen_;
+  } else {
+    seen_ = 0;
+    expected_ = run_.pieces > 1 && may_move_ ? run_ : Run{};
+  }
+  run_ = {};
+  is_run_observed_ = false;
+  if (pause_ != 0) --pause_;
+  if (ahead_.bytes() == 0) return;
+  Piece& last = pieces_.back();  // opens with them
+  last.pages.end = ahead_.end;
+  if (ahead_moved_) last.moved = Join(last.moved, ahead_);
+  ahead_ = {};
+}
+
 bool GuardedPages::MoveAway(const Range& pages) noexcept {
   if (!may_move_ || IsShort(pages)) return false;
   if (away_.Holds(pages)) return true;
@@ -104,6 +198,8 @@ void GuardedPages::NoteUse() noexcept {
   if (asked_ == 0) return;
   is_left_alone_ = !HasEntry(std::exchange(asked_, 0));
   if (!is_left_alone_) away_ = {};
+  opens_per_question_ =
+      is_left_alone_ ? kMinOpensPerQuestion : std::min(2 * opens_per_question_, kMaxOpensPerQuestion);
 }
 
 void GuardedPages::OpenMoved(const Range& pages) noexcept {
@@ -116,7 +212,8 @@ void GuardedPages::OpenMoved(const Range& pages) noexcept {
   }
   const std::uint64_t from = pages.begin - buffer_.begin + home_;
   if (!MovePages({from, from + pages.bytes()}, pages.begin)) SetPages(pages, PageLevel::kAll);
-  if (++opens_ % kOpensPerQuestion != 0) return;
+  if (++opens_ < opens_per_question_) return;
+  opens_ = 0;
   EmptyEntries({middle, middle + HostPageBytes()});
   asked_ = middle;
 }
@@ -153,6 +250,7 @@ GuardedPages::Pieces::iterator GuardedPages::OpenPieces(Pieces::iterator first,
 }
 
 void GuardedPages::OpenAll() noexcept {
+  EndRun();
   OpenPieces(pieces_.begin(), pieces_.end());
 }
 

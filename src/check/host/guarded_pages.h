@@ -18,6 +18,9 @@ namespace sampan::check {
 /// If the program leaves the buffer alone, they stay there, and no processor has to forget them. A page
 /// without an entry tells: at times one is left out, and whether the program has used it is seen at the next
 /// Keep.
+///
+/// Each change interrupts the other processors of the process. A program may close the same run of pieces in
+/// each round, one behind the other, and use none meanwhile. Then the first Keep closes the run.
 class GuardedPages {
  public:
   /// `may_move`: the runtime has made the memory, so nothing else changes what is mapped at its addresses.
@@ -32,8 +35,15 @@ class GuardedPages {
   /// Opens the pieces for which `is_needed(pages)` is false.
   template <typename IsNeeded>
   void OpenUnneeded(IsNeeded is_needed) noexcept {
-    for (auto piece = pieces_.begin(); piece != pieces_.end();)
-      piece = is_needed(piece->pages) ? piece + 1 : OpenPieces(piece, piece + 1);
+    for (auto piece = pieces_.begin(); piece != pieces_.end();) {
+      if (is_needed(piece->pages)) {
+        ++piece;
+        continue;
+      }
+      OpenAhead();
+      run_ = {};
+      piece = OpenPieces(piece, piece + 1);
+    }
   }
 
   bool is_empty() const { return pieces_.empty(); }
@@ -59,6 +69,7 @@ class GuardedPages {
 
   /// More pieces of one buffer are joined: each may split a mapping.
   static constexpr std::size_t kMaxPieces = 64;
+  static constexpr unsigned kMinOpensPerQuestion = 8, kMaxOpensPerQuestion = 128;
 
   Pieces::iterator FirstThatEndsBehind(std::uint64_t address) noexcept;
   /// The pieces that become one with the pages.
@@ -70,6 +81,23 @@ class GuardedPages {
   /// Returns the piece behind them.
   Pieces::iterator OpenPieces(Pieces::iterator first, Pieces::iterator last) noexcept;
   void NoteUse() noexcept;
+  /// Pieces one behind the other with one level, since the buffer was open.
+  struct Run {
+    Range pages;
+    PageLevel level = PageLevel::kAll;
+    unsigned pieces = 0;
+
+    friend bool operator==(const Run&, const Run&) = default;
+  };
+  /// The pages were closed ahead, and are a piece now.
+  bool TakeAhead(const Range& pages, PageLevel level);
+  /// Adds the pages to the run. Returns true if it is a new one that will probably be the same as the last
+  /// one.
+  bool NoteRun(const Range& pages, PageLevel level);
+  void EndRun() noexcept;
+  void Pause() noexcept;
+  /// Opens what was closed ahead.
+  void OpenAhead() noexcept;
 
   const Range buffer_;
   bool may_move_;
@@ -79,7 +107,13 @@ class GuardedPages {
   bool is_left_alone_ = false;  // by the program
   Range away_;                  // open pages whose entries were not moved back
   std::uint64_t asked_ = 0;     // an open page without an entry; 0: none
-  unsigned opens_ = 0;
+  unsigned opens_ = 0, opens_per_question_ = kMinOpensPerQuestion;
+  Run run_, expected_;                   // of this round, and of the one before
+  bool is_run_observed_ = false;         // whether the program uses pages of the run before they are closed
+  unsigned seen_ = 0;                    // rounds in a row that were as expected
+  unsigned pause_ = 0, next_pause_ = 4;  // rounds without expectations
+  Range ahead_;                          // closed pages behind the last piece that are no piece yet
+  bool ahead_moved_ = false;
 };
 
 }  // namespace sampan::check

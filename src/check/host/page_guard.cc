@@ -40,11 +40,13 @@ bool MovePages(const Range& pages, std::uint64_t to) noexcept {
 }
 
 bool HasEntry(std::uint64_t address) noexcept {
-  static const int file = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   const int error = errno;
+  // It is asked rarely, and the program may close a descriptor that stays.
+  const int file = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   std::uint64_t entry = 0;
   const auto offset = static_cast<off_t>(address / HostPageBytes() * sizeof entry);
   const bool is_known = file >= 0 && ::pread(file, &entry, sizeof entry, offset) == sizeof entry;
+  if (file >= 0) ::close(file);
   errno = error;
   return !is_known || entry >> 63 != 0;
 }

@@ -14,6 +14,7 @@ struct Range {
   bool Touches(const Range& other) const { return begin < other.end && other.begin < end; }
   bool Holds(const Range& other) const { return begin <= other.begin && other.end <= end; }
   std::uint64_t bytes() const { return end - begin; }
+  friend bool operator==(const Range&, const Range&) = default;
 };
 
 /// One range, or rows of it: row i is [begin + i * pitch, + width), and nothing between two rows is touched.

@@ -160,5 +160,131 @@ TEST(GuardedPages, LongSlotsStayApart) {
   }
 }
 
+/// Four pieces one behind the other, all of them open again at the end of a round.
+class Runs {
+ public:
+  static constexpr std::uint64_t kFirst = 100, kPiece = 300, kPieces = 4;
+
+  static std::uint64_t FirstOf(std::uint64_t piece) { return kFirst + piece * kPiece; }
+  void Keep(std::uint64_t piece) { guard.Keep(views.Pages(FirstOf(piece), kPiece), PageLevel::kRead); }
+  void Round() {
+    for (std::uint64_t piece = 0; piece < kPieces; ++piece)
+      Keep(piece);
+    guard.OpenAll();
+  }
+  /// Rounds until the first Keep closes everything; 0: it does not.
+  unsigned RoundsUntilAhead(unsigned limit) {
+    for (unsigned round = 1; round <= limit; ++round) {
+      Keep(0);
+      const bool is_ahead = views.LevelOf(FirstOf(kPieces) - 1) == PageLevel::kRead;
+      for (std::uint64_t piece = 1; piece < kPieces; ++piece)
+        Keep(piece);
+      guard.OpenAll();
+      if (is_ahead) return round;
+    }
+    return 0;
+  }
+
+  TwoViews views;
+  GuardedPages guard{views.all(), true};
+};
+
+TEST(GuardedPages, ARepeatedRunClosesWithItsFirstPiece) {
+  Runs runs;
+  ASSERT_NE(runs.RoundsUntilAhead(10), 0u);
+  runs.Keep(0);
+  EXPECT_EQ(runs.views.LevelOf(Runs::FirstOf(Runs::kPieces)), PageLevel::kAll);
+  EXPECT_FALSE(runs.guard.Keeps(runs.views.Pages(Runs::FirstOf(1), 1).begin));
+  runs.Keep(1);
+  EXPECT_TRUE(runs.guard.Keeps(runs.views.Pages(Runs::FirstOf(1), 1).begin));
+  runs.guard.OpenAll();  // the round is shorter
+  for (std::uint64_t page = 0; page < TwoViews::kPages; ++page)
+    ASSERT_EQ(runs.views.LevelOf(page), PageLevel::kAll) << page;
+}
+
+TEST(GuardedPages, WhatIsClosedAheadOpensForTheProgram) {
+  Runs runs;
+  ASSERT_NE(runs.RoundsUntilAhead(10), 0u);
+  runs.Keep(0);
+  runs.Keep(1);
+  runs.guard.NoteAccess(runs.views.Pages(Runs::FirstOf(3) + 7, 1));
+  EXPECT_EQ(runs.views.LevelOf(Runs::FirstOf(1)), PageLevel::kRead);
+  EXPECT_EQ(runs.views.LevelOf(Runs::FirstOf(2)), PageLevel::kAll);
+  runs.views.WriteByProgram(Runs::FirstOf(3) + 7, std::byte{0x6b});
+  EXPECT_EQ(runs.views.engine(Runs::FirstOf(3) + 7)[7], std::byte{0x6b});
+  runs.Keep(2);
+  EXPECT_EQ(runs.views.LevelOf(Runs::FirstOf(3) - 1), PageLevel::kRead);
+  runs.guard.OpenUnneeded([](const Range&) { return true; });
+  EXPECT_EQ(runs.views.LevelOf(Runs::FirstOf(2)), PageLevel::kRead);
+  runs.guard.OpenAll();
+  runs.Keep(0);  // not ahead
+  EXPECT_EQ(runs.views.LevelOf(Runs::FirstOf(1)), PageLevel::kAll);
+  runs.guard.OpenAll();
+  EXPECT_NE(runs.RoundsUntilAhead(40), 0u);
+}
+
+// The system may write into a part of the buffer for the program, which no handler could help.
+TEST(GuardedPages, ARunThatTheProgramFillsMeanwhileIsNotClosedAhead) {
+  Runs runs;
+  for (unsigned round = 0; round < 40; ++round) {
+    for (std::uint64_t piece = 0; piece < Runs::kPieces; ++piece) {
+      ASSERT_EQ(runs.views.LevelOf(Runs::FirstOf(piece)), PageLevel::kAll) << round;
+      runs.views.WriteByProgram(Runs::FirstOf(piece), static_cast<std::byte>(round));
+      runs.Keep(piece);
+    }
+    runs.guard.OpenAll();
+  }
+}
+
+TEST(GuardedPages, APieceThatOpensBeforeTheRunIsOverOpensWhatWasClosedAhead) {
+  Runs runs;
+  ASSERT_NE(runs.RoundsUntilAhead(10), 0u);
+  runs.Keep(0);
+  runs.Keep(1);
+  const std::uint64_t first = runs.views.Pages(Runs::kFirst, 1).begin;
+  runs.guard.OpenUnneeded([&](const Range& pages) { return pages.begin != first; });
+  EXPECT_EQ(runs.views.LevelOf(Runs::kFirst), PageLevel::kAll);
+  EXPECT_EQ(runs.views.LevelOf(Runs::FirstOf(1)), PageLevel::kRead);
+  EXPECT_EQ(runs.views.LevelOf(Runs::FirstOf(2)), PageLevel::kAll);
+}
+
+// Runs of random pieces, with accesses and breaks in between, against a level for each page.
+TEST(GuardedPages, RandomRunsKeepWhatIsAskedFor) {
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  std::mt19937 random(seed);
+  for (int buffer = 0; buffer < 6; ++buffer) {
+    TwoViews views;
+    GuardedPages guard(views.all(), true);
+    const std::uint64_t count = 1 + random() % 400;
+    for (int round = 0; round < 60; ++round) {
+      std::vector<PageLevel> needed(TwoViews::kPages, PageLevel::kAll);
+      const auto keep = [&](std::uint64_t first, std::uint64_t pages) {
+        guard.Keep(views.Pages(first, pages), PageLevel::kNothing);
+        std::fill_n(needed.begin() + static_cast<std::ptrdiff_t>(first), pages, PageLevel::kNothing);
+      };
+      const std::uint64_t end = random() % 5 == 0 ? count * (1 + random() % 4) : 4 * count;
+      for (std::uint64_t page = 0; page < end; page += count) {
+        keep(page, count);
+        if (random() % 40 == 0) {
+          const std::uint64_t used = random() % TwoViews::kPages;
+          guard.NoteAccess(views.Pages(used, 1));
+          if (needed[used] == PageLevel::kAll) {
+            ASSERT_EQ(views.LevelOf(used), PageLevel::kAll) << used;
+          }
+        }
+        if (random() % 40 == 0) keep(random() % (TwoViews::kPages - 100), 1 + random() % 100);
+        for (int look = 0; look < 40; ++look) {
+          const std::uint64_t looked = random() % TwoViews::kPages;
+          ASSERT_GE(views.LevelOf(looked), needed[looked]) << "page " << looked << " in round " << round;
+        }
+      }
+      guard.OpenAll();
+      for (int look = 0; look < 40; ++look)
+        ASSERT_EQ(views.LevelOf(random() % TwoViews::kPages), PageLevel::kAll);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sampan::check
