@@ -155,8 +155,8 @@ int sampanFindRange(const char* function, const char* argument, const void* addr
 /// Copies between addresses of engines on the calling thread; past the caches if asked. Returns false if the
 /// host cannot reach device memory: then streams can take no StreamWork.
 bool sampanCopyHere(void* dst, const void* src, std::uint64_t bytes, bool past_caches) noexcept;
-/// Makes the context that of the calling thread until `scope` is dropped on the same thread. Changes nothing
-/// if the context was destroyed.
+/// For parts of collective operators: makes the context that of the calling thread until `scope` is dropped
+/// on the same thread. Changes nothing if the context was destroyed.
 void sampanEnterContext(void* context, std::shared_ptr<void>& scope);
 /// The place of an instruction of a process in words; empty if it is not known. Slow.
 void sampanDescribeCode(std::int64_t process, std::uintptr_t instruction, std::string& text);

@@ -14,6 +14,7 @@
 #include "check/host/host_faults.h"
 #include "check/host/page_guard.h"
 #include "check/host/system_calls.h"
+#include "observe/hooks.h"
 
 namespace sampan::check {
 namespace {
@@ -28,6 +29,11 @@ bool EndsWork(std::string_view call) {
 bool HidesWrites(std::string_view call) {
   return call.find("Export") != std::string_view::npos || call.find("Ipc") != std::string_view::npos ||
          call.find("Shareable") != std::string_view::npos;
+}
+
+/// The operator itself is judged. What moves its bytes is not.
+bool ServesOperator() noexcept {
+  return observe::ThisThread().serves_operator;
 }
 
 }  // namespace
@@ -84,13 +90,14 @@ void Checker::OnCallEnded(const char* name, std::int32_t code) noexcept {
 }
 
 void Checker::OnCallAwaits(const observe::AwaitedWork& awaited) noexcept {
+  if (ServesOperator()) return;
   ThreadMark& thread = ThisThreadMark();
   const std::string_view call = thread.inner == nullptr ? "" : thread.inner;
   if (call.find("Timeout") == std::string_view::npos) NoteWaiting(awaited);
 }
 
 void Checker::OnHostWaitBegan(const observe::HostWaitBegin& wait) noexcept {
-  NoteWaiting({observe::Awaited::kStream, wait.queue.device, wait.queue.stream});
+  if (!ServesOperator()) NoteWaiting({observe::Awaited::kStream, wait.queue.device, wait.queue.stream});
 }
 
 void Checker::OnHostWait(const observe::HostWaitEvent&) noexcept {
@@ -142,6 +149,7 @@ Checker::Submitting& Checker::Pending() {
 }
 
 void Checker::OnSubmitting(const observe::Submission& submission, const Task& task) noexcept {
+  if (ServesOperator()) return;
   const ThreadMark& thread = ThisThreadMark();
   if (guards_pages_) WatchSystemCalls();  // of files that were loaded in the meantime
   try {
@@ -204,7 +212,7 @@ void Checker::JudgeEntries(const Submitting& task, const QueueLabel& queue) {
 
 void Checker::OnSubmitted(const observe::Submission& submission, std::uint64_t number,
                           const observe::Execution* execution) noexcept {
-  if (submission.blocking != nullptr && !ThisThreadMark().submits_writes) return;
+  if (ServesOperator() || (submission.blocking != nullptr && !ThisThreadMark().submits_writes)) return;
   try {
     Submitting& pending = Pending();
     const std::pair key(submission.queue.number, number);
@@ -346,6 +354,7 @@ void Checker::HostLearned(const TaskSite* teller) {
 }
 
 void Checker::OnLearned(const Timeline& timeline, std::uint64_t task) noexcept {
+  if (ServesOperator()) return;
   try {
     const StateLock lock(lock_);
     order_.Learned(&timeline, task);
@@ -368,6 +377,7 @@ void Checker::OnHostCode(const observe::TaskKey& task) noexcept {
 }
 
 void Checker::OnHostWrote(const observe::MemoryEnd& begin, std::uint64_t bytes) noexcept {
+  if (ServesOperator()) return;
   try {
     const StateLock lock(lock_);
     const ThreadMark& thread = ThisThreadMark();

@@ -7,6 +7,7 @@
 #include "check/checker.h"
 #include "check/host/page_guard.h"
 #include "check/host/system_calls.h"
+#include "observe/hooks.h"
 
 namespace sampan::check {
 namespace {
@@ -36,6 +37,7 @@ void Checker::OnStream(const observe::StreamEvent& event) noexcept {
       }
       return;
     }
+    if (observe::ThisThread().serves_operator) return;
     order_.AddQueue(event.queue, event.timeline);
     LivingStream& stream = streams_[event.queue.number];
     stream = {event.queue, event.of_context, MadeHere()};
@@ -55,6 +57,7 @@ void Checker::OnObject(const observe::ObjectEvent& event) noexcept {
       objects_.erase(object);
       return;
     }
+    if (observe::ThisThread().serves_operator) return;
     LivingObject& object = objects_[event.handle];
     object = {event.kind, event.device, MadeHere()};
     CountHeld(object);
@@ -75,6 +78,7 @@ void Checker::OnMemory(const observe::MemoryEvent& event) noexcept {
     const bool may_be_summed = sums_sources_ && !event.freed() && MayBeSummed(event);
     const StateLock lock(lock_);
     if (event.freed()) return Freed(event);
+    if (observe::ThisThread().serves_operator) return;
     CheckedMemory& memory = memory_.Add(event);
     memory.stack = CaptureStack();
     memory.thread = ThisThreadMark().number;

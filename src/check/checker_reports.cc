@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "check/checker.h"
+#include "observe/hooks.h"
 
 namespace sampan::check {
 namespace {
@@ -227,6 +228,7 @@ void Checker::ReportOne(FindingKind kind, std::string_view message, std::string_
 }
 
 void Checker::OnMistake(const observe::Mistake& mistake) noexcept {
+  if (observe::ThisThread().serves_operator) return;
   using Kind = observe::Mistake::Kind;
   const StateLock lock(lock_);
   const ThreadMark& thread = ThisThreadMark();

@@ -19,6 +19,7 @@ struct ThreadContext {
   // The task that is being executed, or that was last.
   Execution executing;
   std::uint64_t next_serial = 0, end_serial = 0;  // a block of its own at a time
+  bool serves_operator = false;  // its calls are parts of a collective operator, which was told
 };
 
 namespace internal {

@@ -30,7 +30,6 @@ COMMENT = re.compile(r"//.*$")
 FOUND_STATUS = 99
 TIMEOUT_S = 60  # seconds; a process needs less than one
 NOT_ON_CUDA = {  # a file or a case, and why
-    "collective_cases.cc": "collectives need emulated devices",
     "registered_heap_memory_and_what_lies_behind_it": "host accesses are judged if registered memory begins and ends with a page",
     "one_copy_into_two_registrations": "for a GPU they are not one range: the copy is made at once",
 }

@@ -9,6 +9,7 @@
 #include "acl/caller.h"
 #include "acl/guard.h"
 #include "base/platform_bridge.h"
+#include "observe/hooks.h"
 #include "process/process.h"
 #include "process/thread_state.h"
 
@@ -37,13 +38,15 @@ Status WriteOption(Result<std::atomic<std::int64_t>*> option, std::int64_t value
   return {};
 }
 
-/// Gives the thread its earlier contexts back at its end.
+/// For parts of collective operators. Gives the thread its earlier contexts back at its end.
 class EnteredContext {
  public:
   explicit EnteredContext(std::shared_ptr<core::Context> context)
       : explicit_(std::exchange(ThisThread().explicit_context, std::move(context))),
-        primary_(std::exchange(ThisThread().primary_context, nullptr)) {}
+        primary_(std::exchange(ThisThread().primary_context, nullptr)),
+        served_(std::exchange(observe::ThisThread().serves_operator, true)) {}
   ~EnteredContext() {
+    observe::ThisThread().serves_operator = served_;
     ThisThread().explicit_context = std::move(explicit_);
     ThisThread().primary_context = std::move(primary_);
   }
@@ -52,6 +55,7 @@ class EnteredContext {
 
  private:
   std::shared_ptr<core::Context> explicit_, primary_;
+  const bool served_;
 };
 
 /// The options of the process.

@@ -35,6 +35,7 @@ Status Copy(void* to, const void* from, u64 bytes) {
 Status DeviceMoves::Make(std::unique_ptr<DeviceMoves>& made) {
   made.reset(new DeviceMoves);
   Status status = Checked("aclrtGetCurrentContext", aclrtGetCurrentContext(&made->context_));
+  const auto here = Entered(made->context_);
   if (status.ok()) status = Checked("aclrtCreateStream", aclrtCreateStream(&made->stream_));
   if (status.ok())
     status = Checked("aclrtMalloc", aclrtMalloc(&made->room_, kRoomBytes, ACL_MEM_MALLOC_HUGE_FIRST));
