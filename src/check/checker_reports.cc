@@ -390,8 +390,10 @@ void Checker::ReportDeadlock(std::span<const Standing> circle, std::string_view 
                 .stack = waiting.stack};
       if (waiting.awaited.kind == observe::Awaited::kStream) member.stream = waiting.awaited.object;
     }
-    MessageText message;
-    message.Add("none of these can go on: ").Add(text.substr(0, 400));
+    constexpr std::size_t kMaxText = 1900;
+    FixedText<2048> message;
+    message.Add("none of these can go on: ").Add(text.substr(0, kMaxText));
+    if (text.size() > kMaxText) message.Add(" ...");
     findings_.Report({.kind = FindingKind::kDeadlock,
                       .message = message.text(),
                       .fix = "give the signal of {0} before the streams wait for one another",
