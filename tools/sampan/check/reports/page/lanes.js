@@ -11,9 +11,11 @@ function draw(tag, attributes, text) {
   return element;
 }
 
+// The line number of a place stays.
 const shortened = (text, width) => {
   const most = Math.max(3, Math.floor(width / kLetter));
-  return text.length <= most ? text : `${text.slice(0, most - 1)}\u2026`;
+  const end = /:\d+$/.exec(text)?.[0] ?? "";
+  return text.length <= most ? text : `${text.slice(0, Math.max(1, most - 1 - end.length))}\u2026${end}`;
 };
 
 const onStream = (access) => access.stream !== null;
