@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -20,6 +21,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "acl/acl.h"
@@ -119,6 +121,8 @@ constexpr std::array kCases = {
     Case{"1-MiB-refilled", 4096, [](const Buffers& buffers) { FillAndCopyRounds(buffers, 512, 8, kMiB); }},
     Case{"1-MiB-in-2-slots", 4096, [](const Buffers& buffers) { FillInTurns(buffers, 2, 4096, kMiB); }},
     Case{"1-MiB-in-16-slots", 4096, [](const Buffers& buffers) { FillInTurns(buffers, 16, 4096, kMiB); }},
+    Case{"4-MiB-in-4-slots", 1024, [](const Buffers& buffers) { FillInTurns(buffers, 4, 1024, 4 * kMiB); }},
+    Case{"16-MiB-in-3-slots", 256, [](const Buffers& buffers) { FillInTurns(buffers, 3, 256, 16 * kMiB); }},
     Case{"16-MiB-copies", 256, [](const Buffers& buffers) { CopyRounds(buffers, 64, 4, 16 * kMiB); }},
     Case{"10000-copies-of-4-KiB", 10000, [](const Buffers& buffers) { CopyRounds(buffers, 1, 10000, 4096); }},
     Case{"batch-of-8192-entries", 8, [](const Buffers& buffers) { CopyBatch(buffers); }},
@@ -245,9 +249,15 @@ class TwoViews {
   }
 };
 
-void MeasurePages() {
+/// `neighbour`: another thread of the process runs meanwhile. It has to forget each change as well.
+void MeasurePages(bool neighbour) {
   constexpr int kTurns = 2000;
   const TwoViews views;
+  std::atomic<bool> is_over{false};
+  std::thread other([&] {
+    while (neighbour && !is_over.load(std::memory_order_relaxed)) {
+    }
+  });
   enum Part : std::size_t { kFill, kKeep, kCopy, kOpen, kPlainFill, kParts };
   std::array<std::vector<double>, kParts> times;
   for (int turn = 0; turn < kTurns; ++turn) {
@@ -257,13 +267,16 @@ void MeasurePages() {
     measure(kKeep, [&] { views.Keep(offset); });
     measure(kCopy, [&] { std::memcpy(views.device + offset, views.engine + offset, kMiB); });
     measure(kOpen, [&] { views.Open(offset); });
-    const std::size_t other = offset + 32 * kMiB;  // never kept
-    measure(kPlainFill, [&] { std::memset(views.program + other, turn, kMiB); });
+    const std::size_t unkept = offset + 32 * kMiB;
+    measure(kPlainFill, [&] { std::memset(views.program + unkept, turn, kMiB); });
   }
+  is_over.store(true);
+  other.join();
   constexpr std::array kNames = {"fill what was kept", "keep", "copy", "open", "fill what never was"};
+  std::printf("%s\n", neighbour ? "beside a thread that runs" : "alone");
   for (std::size_t part = 0; part < kParts; ++part) {
     std::sort(times[part].begin(), times[part].end());
-    std::printf("%-24s %10.2f us\n", kNames[part], times[part][kTurns / 2]);
+    std::printf("  %-24s %10.2f us\n", kNames[part], times[part][kTurns / 2]);
   }
 }
 
@@ -273,7 +286,8 @@ int main(int count, char** arguments) {
   try {
     if (count == 3 && std::string_view(arguments[1]) == "--run") return RunCase(arguments[2]);
     if (count == 2 && std::string_view(arguments[1]) == "--pages") {
-      MeasurePages();
+      for (const bool neighbour : {false, true})
+        MeasurePages(neighbour);
       return 0;
     }
     std::printf("%-24s %13s %13s %8s %10s %13s\n", "case", "without", "checked", "ratio", "processor",
