@@ -42,13 +42,7 @@ CommRank::~CommRank() {
 }
 
 void CommRank::Join() {
-  hccl::RankGroupConfig config;
-  config.name = seat_.group;
-  config.token = seat_.token;
-  config.rank = rank();
-  config.rankSize = size();
-  config.timeout = std::chrono::seconds(seat_.timeout_seconds);
-  Check(hccl::RankGroup::Join(config, group_));
+  Check(hccl::RankGroup::Join(collectives::ConfigOf(seat_), group_));
   HcclRootInfo root{};
   if (rank() == 0) Check(HcclGetRootInfo(&root));
   std::vector<std::vector<u8>> all;

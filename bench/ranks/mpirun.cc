@@ -15,16 +15,22 @@
 namespace bench {
 namespace {
 
-/// The variables in which a launcher tells a process its rank, their number, and the name of the job.
+/// The variables of a launcher: a process's rank, the number of ranks, how many this host has, the job's
+/// name.
 struct Launcher {
-  const char *rank, *size, *job;
+  const char *rank, *size, *size_here, *job;
 };
-constexpr Launcher kLaunchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"},
-                                   {"PMI_RANK", "PMI_SIZE", "PMI_JOBID"}};
+constexpr Launcher kLaunchers[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_NAMESPACE"},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "PMI_JOBID"}};
 
 std::string Variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
+}
+
+u32 NumberIn(const std::string& text) {
+  return static_cast<u32>(std::strtoul(text.c_str(), nullptr, 10));
 }
 
 }  // namespace
@@ -38,11 +44,19 @@ std::optional<collectives::Seat> SeatUnderMpirun() {
     const std::string job = Variable(launcher.job);
     seat.group = ("mpirun." + (job.empty() ? std::to_string(::getppid()) : job)).substr(0, 64);
     seat.token = seat.group + "; the ranks of one job of one user";
-    seat.rank = static_cast<u32>(std::strtoul(rank.c_str(), nullptr, 10));
-    seat.size = static_cast<u32>(std::strtoul(size.c_str(), nullptr, 10));
+    seat.rank = NumberIn(rank);
+    seat.size = NumberIn(size);
     return seat;
   }
   return std::nullopt;
+}
+
+u32 RanksOfThisHost(u32 ranks) {
+  for (const Launcher& launcher : kLaunchers) {
+    const u32 here = NumberIn(Variable(launcher.size_here));
+    if (here != 0 && here <= ranks) return here;
+  }
+  return ranks;
 }
 
 void StartUnderMpirun(u32 ranks, char** argv) {

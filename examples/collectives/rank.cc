@@ -28,6 +28,18 @@ void Fail(const char* what, int code) {
                 (message != nullptr ? message : "no message"));
 }
 
+hccl::RankGroupConfig ConfigOf(const Seat& seat) {
+  hccl::RankGroupConfig config;
+  config.name = seat.group;
+  config.token = seat.token;
+  config.file = seat.token_file;
+  config.address = seat.address;
+  config.rank = seat.rank;
+  config.rankSize = seat.size;
+  config.timeout = std::chrono::seconds(seat.timeout_seconds);
+  return config;
+}
+
 Rank::Rank(const Seat& seat, const Room& room) : seat_(seat) {
   TakeDevice(seat.rank);
   Check(hccl::DeviceMem::alloc(input_, room.input_bytes));
@@ -36,14 +48,7 @@ Rank::Rank(const Seat& seat, const Room& room) : seat_(seat) {
   stream_ = MakeStream(true);
   MakeSideStreams();
 
-  hccl::RankGroupConfig config;
-  config.name = seat.group;
-  config.token = seat.token;
-  config.address = seat.address;
-  config.rank = seat.rank;
-  config.rankSize = seat.size;
-  config.timeout = std::chrono::seconds(seat.timeout_seconds);
-  Check(hccl::RankGroup::Join(config, group_));
+  Check(hccl::RankGroup::Join(ConfigOf(seat), group_));
   hccl::MachinePara mine;
   mine.inputMem = input_;
   mine.outputMem = output_;

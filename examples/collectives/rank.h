@@ -18,8 +18,12 @@ struct Seat {
   u32 rank = 0;
   u32 size = 1;
   s32 timeout_seconds = 60;
-  std::string address;  ///< of rank 0, if the ranks run on several hosts
+  std::string address{};     ///< of rank 0, if the ranks run on several hosts
+  std::string token_file{};  ///< a file with the token, instead of group and token
 };
+
+/// How the rank joins its group.
+hccl::RankGroupConfig ConfigOf(const Seat& seat);
 
 /// The memory that a rank brings: its peers can read all of it.
 struct Room {

@@ -1,11 +1,14 @@
 """hccl_bench: every operator in both forms and under mpirun, its columns, wrong results, mistakes on the command line."""
 
 import os
+import pathlib
+import shlex
 import shutil
 import subprocess
+import tempfile
 import unittest
 
-from tool import BUILD, SANITIZED, environment
+from tool import BUILD, SANITIZED, environment, two_hosts
 
 HCCL_BENCH = BUILD / "bin" / "hccl_bench"
 WRONG_OPERATOR = BUILD / "tests" / "tool" / "libtool_wrong_operator.so"
@@ -26,7 +29,7 @@ def rows(result):
     return [line.split() for line in lines[1:]]
 
 
-class TableTest(unittest.TestCase):
+class Tables(unittest.TestCase):
     def check(self, result, sizes, outcome="success"):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         table = rows(result)
@@ -36,6 +39,8 @@ class TableTest(unittest.TestCase):
             self.assertGreater(float(microseconds), 0)
             self.assertAlmostEqual(float(rate), int(size) / float(microseconds) / 1e3, delta=0.01 * float(rate) + 0.001)
 
+
+class TableTest(Tables):
     def test_every_operator_as_threads_and_as_processes(self):
         for operator in OPERATORS:
             for form in ("threads", "processes"):
@@ -90,6 +95,71 @@ class TableTest(unittest.TestCase):
         self.assertIn("-p: mpirun started 3 ranks, not 2", result.stderr)
 
 
+def token_file(test, text="0123456789abcdef"):
+    folder = tempfile.TemporaryDirectory()
+    test.addCleanup(folder.cleanup)
+    file = pathlib.Path(folder.name) / "bench.token"
+    file.touch(mode=0o600)
+    file.write_text(text)
+    return file
+
+
+class HostsTest(Tables):
+    """Four ranks on two hosts, each with the variables that mpirun gives it."""
+
+    def run_ranks(self, *words, files, hosts):
+        ranks = []
+        for rank in range(4):
+            variables = {"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "2",
+                         "SAMPAN_PROFILE": "ascend910c"}
+            command = ["ip", "netns", "exec", hosts[rank // 2], HCCL_BENCH, *map(str, words), "--address", "10.214.0.1",
+                       "--token-file", files[rank // 2]]
+            ranks.append(subprocess.Popen(command, env=environment(**variables), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                          stderr=subprocess.PIPE, text=True))
+        ended = []
+        for rank in ranks:
+            out, err = rank.communicate(timeout=120)
+            ended.append(subprocess.CompletedProcess(rank.args, rank.returncode, out, err))
+        return ended
+
+    def test_two_hosts(self):
+        hosts = two_hosts(self)
+        files = (token_file(self), token_file(self))
+        for operator in ("all_reduce", "alltoallv"):
+            with self.subTest(operator=operator):
+                first, *others = self.run_ranks(operator, "-b", "2K", "-e", "200K", "-f", 100, *QUICK, files=files, hosts=hosts)
+                self.check(first, [2048, 204800])
+                for other in others:
+                    self.assertEqual((other.returncode, other.stdout, other.stderr), (0, "", ""))
+
+    @unittest.skipUnless(shutil.which("mpirun"), "no mpirun")
+    def test_under_mpirun(self):
+        """As the documents say. Instead of ssh, mpirun starts a shell in the other namespace, with a host name of its own."""
+        hosts = two_hosts(self)
+        file = token_file(self)
+        agent = file.parent / "agent"
+        agent.write_text(f"""#!/bin/sh
+while [ "$1" != 10.214.0.2 ]; do shift; done
+shift
+exec ip netns exec {hosts[1]} unshare -u sh -c "hostname {hosts[1]} && $*"
+""")
+        agent.chmod(0o700)
+        words = [*MPIRUN, "--mca", "plm_rsh_agent", str(agent), "-n", "4", "-host", "10.214.0.1:2,10.214.0.2:2",
+                 "-x", "SAMPAN_PROFILE=ascend910c", str(HCCL_BENCH), "all_gather", "-b", "80K", "-e", "80K", *map(str, QUICK),
+                 "--address", "10.214.0.1", "--token-file", str(file)]
+        result = subprocess.run(["ip", "netns", "exec", hosts[0], "unshare", "-u", "sh", "-c",
+                                 f"hostname {hosts[0]} && exec {shlex.join(words)}"], env=environment(), stdin=subprocess.DEVNULL,
+                                capture_output=True, text=True, timeout=120, check=False)
+        self.check(result, [81920])
+
+    def test_another_token_on_the_other_host(self):
+        hosts = two_hosts(self)
+        files = (token_file(self), token_file(self, "0123456789abcdeF"))
+        for rank in self.run_ranks("broadcast", "--timeout", 2, files=files, hosts=hosts):
+            self.assertEqual((rank.returncode, rank.stdout), (1, ""))
+            self.assertIn("EI0015", rank.stderr)
+
+
 class FailureTest(unittest.TestCase):
     def test_a_wrong_result(self):
         result = hccl_bench("all_gather", "-b", "8K", "-e", "16K", *QUICK, LD_PRELOAD=WRONG_OPERATOR)
@@ -127,6 +197,9 @@ class FailureTest(unittest.TestCase):
             (("all_reduce", "-e", "2G", "--mpi"), "--mpi: Open MPI counts up to 2147483647 elements"),
             (("all_reduce", "--mpi", "--memcpy"), "excludes"),
             (("broadcast", "--verbose"), "--verbose"),
+            (("broadcast", "--address", "10.0.0.1"), "--address requires --token-file"),
+            (("broadcast", "--token-file", "x"), "--token-file requires --address"),
+            (("broadcast", "--address", "10.0.0.1", "--token-file", "x"), "--address: without mpirun all ranks run on this host"),
         ):
             with self.subTest(words=words):
                 result = hccl_bench(*words)

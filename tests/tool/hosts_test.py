@@ -10,13 +10,9 @@ import subprocess
 import tempfile
 import unittest
 
-from tool import SAMPAN, SANITIZED, environment, sampan
+from tool import SAMPAN, SANITIZED, environment, sampan, two_hosts
 
 DEVICES = {"SAMPAN_DEVICES": "1", "SAMPAN_DEVICE_MEMORY": "256M"}
-
-
-def ip(*words):
-    return subprocess.run(["ip", *words], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
 class Owner:
@@ -46,21 +42,8 @@ class HostsTest(unittest.TestCase):
         return subprocess.run([*before, SAMPAN, "hosts", "check", address], env=environment(**DEVICES, **more), stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=120, check=False)
 
-    def two_hosts(self):
-        """The names of two namespaces, joined by a cable."""
-        first, second = (f"sampan-tool-{os.getpid()}-{name}" for name in "ab")
-        self.addCleanup(ip, "netns", "del", first)
-        self.addCleanup(ip, "netns", "del", second)
-        made = ip("netns", "add", first) and ip("netns", "add", second)
-        made = made and ip("-n", first, "link", "add", "sam0", "type", "veth", "peer", "name", "sam0", "netns", second)
-        for name, address in ((first, "10.214.0.1/24"), (second, "10.214.0.2/24")):
-            made = made and ip("-n", name, "addr", "add", address, "dev", "sam0") and ip("-n", name, "link", "set", "sam0", "up")
-        if not made:
-            self.skipTest("network namespaces cannot be made here: root and the command ip are needed")
-        return first, second
-
     def test_two_hosts(self):
-        first, second = self.two_hosts()
+        first, second = two_hosts(self)
         owner = Owner("ip", "netns", "exec", first)
         self.addCleanup(owner.kill)
         self.assertTrue(owner.address)
@@ -80,7 +63,7 @@ class HostsTest(unittest.TestCase):
         self.assertIn("cannot be reached", late.stderr)
 
     def test_the_other_host_is_a_lane_of_the_trace(self):
-        first, second = self.two_hosts()
+        first, second = two_hosts(self)
         owner = Owner("ip", "netns", "exec", first)
         self.addCleanup(owner.kill)
         folder = tempfile.TemporaryDirectory()

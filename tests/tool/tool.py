@@ -6,7 +6,11 @@ import pty
 import select
 import shutil
 import subprocess
+import sys
 import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "hosts"))
+from two_hosts import CANNOT, TwoHosts  # noqa: E402
 
 BUILD = pathlib.Path(os.environ["TOOL_TEST_BUILD"])
 SAMPAN = BUILD / "bin" / "sampan"
@@ -83,3 +87,14 @@ class Terminal:
         _, status = os.waitpid(self.pid, 0)
         os.close(self.master)
         return status
+
+
+def two_hosts(test):
+    """The names of two network namespaces. Skips the test if they cannot be made."""
+    if "TOOL_TEST_NETWORK" not in os.environ:
+        test.skipTest("built without libfabric")
+    hosts = TwoHosts()
+    test.addCleanup(hosts.close)
+    if not hosts.made:
+        test.skipTest(CANNOT)
+    return hosts.names

@@ -48,6 +48,13 @@ void RunRank(const collectives::Seat& seat, const Options& options, const Others
   if (seat.rank == 0 && !wrong.empty()) throw collectives::Failure(wrong);
 }
 
+/// The ranks meet in the network, by the token of a file instead of the name of the job.
+void MeetAt(const Options& options, collectives::Seat& seat) {
+  seat.group = seat.token = "";
+  seat.address = options.address;
+  seat.token_file = options.token_file;
+}
+
 int RunUnderMpirun(const collectives::Seat& seat, const Options& options) {
   std::unique_ptr<bench::OpenMpi> mpi;
   if (options.other == Other::kMpi) mpi = std::make_unique<bench::OpenMpi>();
@@ -79,9 +86,10 @@ int Execute(int argc, char** argv) {
   Options options;
   int status = kSuccess;
   if (!ParseOptions(argc, argv, seat ? seat->size : 0, options, status)) return status;
-  bench::ShareCores(options.launch.size);
+  bench::ShareCores(bench::RanksOfThisHost(options.launch.size));
   if (seat) {
     seat->timeout_seconds = options.launch.timeout_seconds;
+    if (!options.address.empty()) MeetAt(options, *seat);
     return RunUnderMpirun(*seat, options);
   }
   if (options.other == Other::kMpi) bench::StartUnderMpirun(options.launch.size, argv);

@@ -104,6 +104,8 @@ void Understand(const Words& words, u32 mpirun_ranks, Options& options) {
   if (words.root >= ranks)
     Refuse("-r: root " + std::to_string(words.root) + " is not one of " + std::to_string(ranks) +
            " ranks (-p)");
+  if (!options.address.empty() && !options.under_mpirun)
+    Refuse("--address: without mpirun all ranks run on this host");
   if (options.other == Other::kMemcpy && options.under_mpirun)
     Refuse("--memcpy: ranks of mpirun share no memory; without mpirun they do");
   if (options.other == Other::kMemcpy && !bench::HasPlainTraffic(options.what))
@@ -120,7 +122,7 @@ bool ParseOptions(int argc, char** argv, u32 mpirun_ranks, Options& options, int
   Words words;
   CLI::App app(
       "Measures operators of HCCL on ranks of this machine: how long each takes, and whether its result is "
-      "right.\nUnder mpirun, each of its processes is a rank.");
+      "right.\nUnder mpirun, each of its processes is a rank, on several hosts with --address.");
   app.footer(
       "Sizes may end with K, M or G. data_size is the larger one of a rank's input and output, alg_bandwidth "
       "that\n"
@@ -159,6 +161,16 @@ bool ParseOptions(int argc, char** argv, u32 mpirun_ranks, Options& options, int
   app.add_option("--timeout", words.timeout, "Seconds that a rank waits for another one")
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
+  auto* address =
+      app.add_option("--address", options.address,
+                     "Address of the host of rank 0, such as 10.0.0.1 or 10.0.0.1:60000: mpirun starts "
+                     "ranks on several hosts");
+  auto* token_file =
+      app.add_option("--token-file", options.token_file,
+                     "File with at least 16 characters, the same on all hosts, that only the user "
+                     "can read");
+  address->needs(token_file);
+  token_file->needs(address);
   auto* with_memcpy =
       app.add_flag("--memcpy", words.with_memcpy,
                    "Measure the same traffic as plain memcpy between shared mappings too, in turn");

@@ -22,6 +22,7 @@ struct Options {
   u32 iterations = 20;
   u32 warm_up = 5;
   bool check = true;
+  std::string address, token_file;  // of ranks of several hosts
   Other other = Other::kNothing;
 };
 
