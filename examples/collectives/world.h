@@ -94,7 +94,9 @@ class DeviceBlock {
     Check(aclrtMalloc(&address_, bytes, ACL_MEM_MALLOC_HUGE_FIRST));
   }
   explicit DeviceBlock(const std::vector<u8>& contents) : DeviceBlock(contents.size()) { Write(contents); }
-  ~DeviceBlock() { aclrtFree(address_); }
+  ~DeviceBlock() {
+    if (address_ != nullptr) aclrtFree(address_);  // NULL: moved
+  }
   DeviceBlock(DeviceBlock&& that) noexcept : address_(that.address_), bytes_(that.bytes_) {
     that.address_ = nullptr;
   }
