@@ -3,18 +3,16 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <chrono>
 #include <fstream>
 #include <iterator>
-#include <thread>
 #include <utility>
 
 #include "tests/libhccl/case_list.h"
+#include "tests/libhccl/killed_rank.h"
+#include "tests/libhccl/shared_word.h"
 
 namespace sampan::test {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 class EveryNumberOfProcesses : public testing::TestWithParam<u32> {};
 
@@ -41,74 +39,11 @@ TEST(OperatorProcesses, LargeOnes) {
 
 /// A process that was killed in the middle: the others are told within a second, by name.
 TEST(OperatorProcesses, AKilledRankIsNamed) {
-  const char* const wanted = std::getenv("TEST_KILLED_RANKS");
-  const int kills = wanted != nullptr ? std::atoi(wanted) : 3;
-  for (int kill = 0; kill < kills; ++kill) {
-    const u64 seed = FreshSeed();
-    const auto delay = std::chrono::microseconds(seed % 30'000);
-    void* const memory =
-        ::mmap(nullptr, sizeof(Clock::rep), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    auto* const killed_at = new (memory) std::atomic<Clock::rep>(0);
-    const auto failed = RunWorlds(3, Form::kProcesses, [&](World& world) {
-      const DeviceBlock block(std::vector<u8>(40'000, 1));
-      if (world.rank == 1) {
-        std::thread([&] {
-          std::this_thread::sleep_for(delay);
-          *killed_at = Clock::now().time_since_epoch().count();
-          ::kill(::getpid(), SIGKILL);
-        }).detach();
-      }
-      try {
-        for (;;) {
-          Check(HcclAllReduce(block.at(), block.at(), 10'000, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM,
-                              world.comm, world.stream));
-          world.Synchronize();
-        }
-      } catch (const Failure& failure) {
-        const Clock::duration late = Clock::now().time_since_epoch() - Clock::duration(killed_at->load());
-        HcclResult error = HCCL_SUCCESS;
-        Check(HcclGetCommAsyncError(world.comm, &error));
-        throw Failure(std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(late).count()) +
-                      " ms, error " + std::to_string(error) + ": " + failure.what());
-      }
-    });
-    ASSERT_EQ(failed.size(), 3U);
-    for (const Ending& ending : failed) {
-      if (ending.rank == 1) {
-        EXPECT_EQ(ending.failure, "ended by signal 9");
-        continue;
-      }
-      long late = -1;
-      int error = 0;
-      ASSERT_EQ(std::sscanf(ending.failure.c_str(), "%ld ms, error %d", &late, &error), 2) << ending.failure;
-      EXPECT_LT(late, 1000) << ending.failure;
-      EXPECT_EQ(error, HCCL_E_REMOTE) << ending.failure;
-      EXPECT_NE(ending.failure.find("rank 1"), std::string::npos) << ending.failure;
-    }
-    ::munmap(memory, sizeof(Clock::rep));
-  }
+  KillRanks(3, [](int) {
+    ExpectTheKillIsTold(3, {.victim = 1, .max_ms = 1000, .named_as = "rank 1"},
+                        [](const auto& body) { return RunWorlds(3, Form::kProcesses, body); });
+  });
 }
-
-/// Words that ranks as processes share. Made before the ranks.
-template <typename Word>
-class SharedWord {
- public:
-  SharedWord()
-      : word_(new (::mmap(nullptr, sizeof(std::atomic<Word>), PROT_READ | PROT_WRITE,
-                          MAP_SHARED | MAP_ANONYMOUS, -1, 0)) std::atomic<Word>(0)) {}
-  ~SharedWord() { ::munmap(word_, sizeof(std::atomic<Word>)); }
-  SharedWord(const SharedWord&) = delete;
-  SharedWord& operator=(const SharedWord&) = delete;
-
-  std::atomic<Word>* operator->() const { return word_; }
-  void Await() const {
-    while (word_->load() == 0)
-      ::usleep(500);
-  }
-
- private:
-  std::atomic<Word>* word_;
-};
 
 bool IsStopped(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
