@@ -28,8 +28,10 @@ namespace {
 /// How often the watch looks, while a call waits. Two looks with the same result make a deadlock.
 constexpr std::chrono::milliseconds kStandstillInterval{100};
 /// While more and more processes are found to stand, it looks sooner, until so many looks saw nothing new.
+/// They take longer than the interval above: if another process looks that rarely, its news still comes in
+/// time.
 constexpr std::chrono::milliseconds kSpreadInterval{1};
-constexpr int kPatientLooks = 30;
+constexpr int kPatientLooks = 150;
 /// More processes than wait for one another. If ways of so many processes stand, they are circles.
 constexpr std::uint32_t kMaxProcesses = 256;
 /// The other processes of a circle report it too.

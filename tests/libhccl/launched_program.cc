@@ -1,5 +1,7 @@
-// Two processes with two communicators: launched_program MODE. It starts itself twice, as programs for ranks
-// do. launched_test.py has the modes.
+// Two processes with two communicators: launched_program MODE [NAMESPACE NAMESPACE]. It starts itself twice,
+// as programs for ranks do, each in its network namespace. launched_test.py has the modes.
+#include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +13,7 @@
 #include <cstring>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "hccl/hccl.h"
 
@@ -79,13 +82,21 @@ int RunRank(const std::string& mode, uint32_t rank, int file) {
   return 0;
 }
 
-/// The highest status of the ranks.
-int Launch(const char* mode) {
+/// The calling process lives on the host with that name from then on.
+void GoTo(const std::string& host) {
+  const int network = ::open(("/var/run/netns/" + host).c_str(), O_RDONLY | O_CLOEXEC);
+  if (network < 0 || ::setns(network, CLONE_NEWNET) != 0) std::_Exit(126);
+}
+
+/// Returns the highest status of the ranks. `hosts` is empty, or has one for each rank.
+int Launch(const char* mode, const std::vector<std::string>& hosts) {
   const int file = ::memfd_create("root infos", 0);
   Expect(file >= 0 && ::ftruncate(file, sizeof(RootInfos)) == 0, "memfd_create");
-  for (const char* rank : {"0", "1"}) {
+  for (const int rank : {0, 1}) {
     if (::fork() != 0) continue;
-    ::execl("/proc/self/exe", "launched_program", mode, rank, std::to_string(file).c_str(), nullptr);
+    if (!hosts.empty()) GoTo(hosts[static_cast<std::size_t>(rank)]);
+    ::execl("/proc/self/exe", "launched_program", mode, std::to_string(rank).c_str(),
+            std::to_string(file).c_str(), "rank", nullptr);
     std::_Exit(127);
   }
   int worst = 0;
@@ -97,7 +108,8 @@ int Launch(const char* mode) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2) return Launch(argv[1]);
-  if (argc == 4) return RunRank(argv[1], static_cast<uint32_t>(std::atoi(argv[2])), std::atoi(argv[3]));
+  if (argc == 2) return Launch(argv[1], {});
+  if (argc == 4) return Launch(argv[1], {argv[2], argv[3]});
+  if (argc == 5) return RunRank(argv[1], static_cast<uint32_t>(std::atoi(argv[2])), std::atoi(argv[3]));
   return 2;
 }

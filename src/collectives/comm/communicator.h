@@ -49,6 +49,10 @@ class Communicator {
   void Tell(Note note, std::span<const Piece> pieces = {}, std::span<const u8> bytes = {}) const noexcept;
   /// Tells them what a place in this program is called, once for each.
   void TellPlace(u64 place) const;
+  /// As StreamWork::TellStanding, to the ranks of all hosts.
+  void TellStanding(u32 ways) const noexcept {
+    if (own_cell().standing.exchange(ways) != ways) Tell({.kind = NoteKind::kStands, .number = ways});
+  }
   /// Whether the rank's process has exited.
   bool IsGone(u32 rank) const;
   /// "communicator 'name'", with the program's free text.

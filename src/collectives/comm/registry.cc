@@ -77,7 +77,7 @@ void CommRegistry::Release(const std::string& name, s32 device, u32 rank) {
 void CommRegistry::TellStanding(u32 ways) const noexcept {
   const std::shared_lock lock(mutex_);
   for (const auto& [handle, communicator] : communicators_)
-    communicator->own_cell().standing.store(ways);
+    communicator->TellStanding(ways);
 }
 
 std::string CommRegistry::PlaceText(s64 process, u64 place) {

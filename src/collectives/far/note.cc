@@ -121,6 +121,8 @@ void Apply(const WholeNote& whole, const Region& region) {
     case NoteKind::kLeft:
       region.cell(note.rank).has_left.store(1);
       break;
+    case NoteKind::kStands:  // no rank sleeps on it
+      return region.cell(note.rank).standing.store(static_cast<u32>(note.number));
     default:
       return;  // a text, which each process keeps
   }

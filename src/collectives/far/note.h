@@ -19,6 +19,7 @@ enum class NoteKind : u32 {
   kTaken,     ///< the message `number` from `peer`
   kFailed,    ///< with `code`, and why
   kLeft,      ///< its communicator
+  kStands,    ///< its process does: `number` as StreamWork::TellStanding
 };
 
 /// Plain data.
