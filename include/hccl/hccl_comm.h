@@ -212,6 +212,18 @@ HCCL_PUBLIC_WEAK HcclResult HcclSetConfig(HcclConfig config, union HcclConfigVal
  */
 HCCL_PUBLIC_WEAK HcclResult HcclGetConfig(HcclConfig config, union HcclConfigValue* configValue);
 
+/** Gets a setting of a communicator: that of its HcclCommConfig, else of HCCL_OP_EXPANSION_MODE, else the
+ * chip's own. Operators are executed alike whatever it is.
+ * @param comm A communicator.
+ * @param cfgType HCCL_CONFIG_TYPE_OP_EXPANSION_MODE.
+ * @param infoLen Bytes of info: sizeof(HcclConfigTypeOpExpansionMode).
+ * @param info Receives an HcclConfigTypeOpExpansionMode.
+ * @async no
+ * @error HCCL_E_PTR comm or info is NULL.
+ * @error HCCL_E_PARA comm is not a communicator, cfgType is another one, or infoLen is not its size.
+ */
+HCCL_PUBLIC HcclResult HcclConfigGetInfo(HcclComm comm, HcclConfigType cfgType, uint32_t infoLen, void* info);
+
 /* ---- stopping for a while ---- */
 
 /** Suspends the communicator: operators fail with HCCL_E_SUSPENDING until it is resumed. Queued ones go on.
@@ -229,6 +241,29 @@ HCCL_PUBLIC_WEAK HcclResult HcclCommSuspend(HcclComm comm);
  * @error HCCL_E_PARA comm is not a communicator.
  */
 HCCL_PUBLIC_WEAK HcclResult HcclCommResume(HcclComm comm);
+
+/** Says whether the communicator of the current device with this name accepts operators.
+ * @param commId The name.
+ * @param status Receives HCCL_COMM_STATUS_READY; SUSPENDING if it is suspended; INVALID if it has failed.
+ * @async no
+ * @error HCCL_E_PTR commId or status is NULL.
+ * @error HCCL_E_RUNTIME The calling thread has no current device.
+ * @error HCCL_E_PARA No communicator of the current device has this name.
+ */
+HCCL_PUBLIC HcclResult HcclCommGetStatus(const char* commId, HcclCommStatus* status);
+
+/** Has a function called before and after HcclCommDestroy and HcclCommResume of all communicators, by the
+ * thread that calls them. If it fails before, the call fails with its code and changes nothing. Its code
+ * afterwards has no effect.
+ * @param regName A name of at most 160 bytes. It replaces a function that has this name already.
+ * @param cb The function.
+ * @param args Is given to it.
+ * @async no
+ * @error HCCL_E_PTR regName or cb is NULL.
+ * @error HCCL_E_PARA regName is longer.
+ */
+HCCL_PUBLIC HcclResult HcclCommRegCommStateCallback(const char* regName, HcclCommStateCallback cb,
+                                                    void* args);
 
 /** Chooses the network device of ranks: the first or the backup. Emulated devices have none: after the checks
  * a warning is logged, and nothing changes.

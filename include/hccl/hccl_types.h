@@ -135,6 +135,42 @@ typedef enum {
   HCCL_COMM_CONFIG_RESERVED = 12
 } HcclCommConfigCapability;
 
+/* Whether a communicator accepts operators. INVALID: it has failed. */
+typedef enum {
+  HCCL_COMM_STATUS_READY = 0,
+  HCCL_COMM_STATUS_SUSPENDING = 1,
+  HCCL_COMM_STATUS_INVALID = 254,
+  HCCL_COMM_STATUS_RESERVED = 255
+} HcclCommStatus;
+
+/* Before and after HcclCommDestroy, before and after HcclCommResume. */
+typedef enum {
+  HCCL_COMM_STATE_PHASE_INVALID = -1,
+  HCCL_COMM_STATE_PHASE_DESTROY_PRE = 0,
+  HCCL_COMM_STATE_PHASE_DESTROY_POST = 1,
+  HCCL_COMM_STATE_PHASE_RESUME_PRE = 2,
+  HCCL_COMM_STATE_PHASE_RESUME_POST = 3
+} HcclCommStatePhase;
+
+/* What a program calls before and after a communicator changes. */
+typedef HcclResult (*HcclCommStateCallback)(HcclComm comm, HcclCommStatePhase state, void* args);
+
+/* Where the original executes operators. */
+typedef enum {
+  HCCL_OP_EXPANSION_MODE_INVALID = -1,
+  HCCL_OP_EXPANSION_MODE_AI_CPU = 0,
+  HCCL_OP_EXPANSION_MODE_AIV = 1,
+  HCCL_OP_EXPANSION_MODE_HOST = 2,
+  HCCL_OP_EXPANSION_MODE_HOST_TS = 3,
+  HCCL_OP_EXPANSION_MODE_CCU_MS = 4,
+  HCCL_OP_EXPANSION_MODE_CCU_SCHED = 5,
+  HCCL_OP_EXPANSION_AIV_ONLY = 6
+} HcclOpExpansionMode;
+typedef HcclOpExpansionMode HcclConfigTypeOpExpansionMode;
+
+/* What HcclConfigGetInfo can be asked for. */
+typedef enum { HCCL_CONFIG_TYPE_INVALID = -1, HCCL_CONFIG_TYPE_OP_EXPANSION_MODE = 0 } HcclConfigType;
+
 typedef enum { HCCL_SEND = 0, HCCL_RECV = 1, HCCL_SEND_RECV_RESERVED = 2 } HcclSendRecvType;
 
 /* One item of HcclBatchSendRecv. */

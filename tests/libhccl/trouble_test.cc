@@ -376,16 +376,5 @@ TEST(NetworkDevices, AreCheckedAndNotChosen) {
   }));
 }
 
-TEST(Suspended, OperatorsAreRefusedUntilItIsResumed) {
-  ExpectNone(RunWorlds(2, Form::kThreads, [&](World& world) {
-    Check(HcclCommSuspend(world.comm));
-    if (HcclBarrier(world.comm, world.stream) != HCCL_E_SUSPENDING)
-      throw Failure("a suspended communicator accepts an operator");
-    Check(HcclCommResume(world.comm));
-    Check(HcclBarrier(world.comm, world.stream));
-    world.Synchronize();
-  }));
-}
-
 }  // namespace
 }  // namespace sampan::test

@@ -69,23 +69,6 @@ HcclResult HcclGetCommName(HcclComm comm, char* commName) {
   });
 }
 
-HcclResult HcclCommGetHandleWithName(const char* commName, HcclComm* comm) {
-  constexpr const char* kFunction = "HcclCommGetHandleWithName";
-  return Guard(kFunction, [&]() -> HcclResult {
-    if (commName == nullptr) return Fail(kFunction, HCCL_E_PTR, "EI0003: commName is NULL");
-    if (comm == nullptr) return Fail(kFunction, HCCL_E_PTR, "EI0003: comm is NULL");
-    s32 device = 0;
-    if (const HcclResult result = CurrentDevice(kFunction, device); result != HCCL_SUCCESS) return result;
-    const std::string name(commName, ::strnlen(commName, COMM_NAME_MAX_LENGTH));
-    const HcclComm found = TheRegistry().FindByName(name, device);
-    if (found == nullptr)
-      return Fail(kFunction, HCCL_E_PARA,
-                  Text("EI0003: device ", device, " has no communicator '", name, "'"));
-    *comm = found;
-    return HCCL_SUCCESS;
-  });
-}
-
 const char* HcclGetErrorString(HcclResult code) {
   const auto number = static_cast<std::uint32_t>(code);
   if (number < kErrorTexts.size()) return kErrorTexts[number];
@@ -137,6 +120,25 @@ HcclResult HcclGetConfig(HcclConfig config, union HcclConfigValue* configValue) 
   });
 }
 
+HcclResult HcclConfigGetInfo(HcclComm comm, HcclConfigType cfgType, uint32_t infoLen, void* info) {
+  constexpr const char* kFunction = "HcclConfigGetInfo";
+  return WithCommunicator(kFunction, comm, {{"info", info}}, [&](Communicator& found) -> HcclResult {
+    if (cfgType != HCCL_CONFIG_TYPE_OP_EXPANSION_MODE)
+      return Fail(kFunction, HCCL_E_PARA,
+                  Text("EI0003: cfgType is ", static_cast<s32>(cfgType), ", it must be 0"));
+    HcclConfigTypeOpExpansionMode mode = found.facts().options.expansion_mode;
+    if (mode == HCCL_OP_EXPANSION_MODE_INVALID) {
+      mode = std::strcmp(sampanChipName(), "ascend910c") == 0 ? HCCL_OP_EXPANSION_MODE_AI_CPU
+                                                              : HCCL_OP_EXPANSION_MODE_HOST;
+    }
+    if (infoLen != sizeof(mode))
+      return Fail(kFunction, HCCL_E_PARA,
+                  Text("EI0003: infoLen is ", infoLen, ", it must be ", sizeof(mode)));
+    std::memcpy(info, &mode, sizeof(mode));
+    return HCCL_SUCCESS;
+  });
+}
+
 HcclResult HcclCommWorkingDevNicSet(HcclComm comm, uint32_t* ranks, bool* useBackup, uint32_t nRanks) {
   constexpr const char* kFunction = "HcclCommWorkingDevNicSet";
   return WithCommunicator(kFunction, comm, {{"ranks", ranks}}, [&](Communicator& found) -> HcclResult {
@@ -151,20 +153,6 @@ HcclResult HcclCommWorkingDevNicSet(HcclComm comm, uint32_t* ranks, bool* useBac
         return wrong(Text("ranks[", i, "] is ", ranks[i], ", the communicator has ", found.size(), " ranks"));
     }
     sampan::hccl::LogWarning(Text(kFunction, ": ", found.Describe(), " uses no network devices"));
-    return HCCL_SUCCESS;
-  });
-}
-
-HcclResult HcclCommSuspend(HcclComm comm) {
-  return WithCommunicator("HcclCommSuspend", comm, {}, [](Communicator& found) {
-    found.suspended().store(true);
-    return HCCL_SUCCESS;
-  });
-}
-
-HcclResult HcclCommResume(HcclComm comm) {
-  return WithCommunicator("HcclCommResume", comm, {}, [](Communicator& found) {
-    found.suspended().store(false);
     return HCCL_SUCCESS;
   });
 }

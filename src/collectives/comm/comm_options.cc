@@ -6,8 +6,10 @@
 #include <charconv>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/network/peer_address.h"
 #include "base/network/port_ranges.h"
@@ -89,6 +91,25 @@ bool IsPortRanges(std::string_view text) {
   return text == "auto" || ParsePortRanges(text).has_value();
 }
 
+/// Other words are those of other chips: nothing follows from them.
+HcclOpExpansionMode ExpansionOf(std::string_view word) {
+  constexpr std::pair<std::string_view, HcclOpExpansionMode> kWords[] = {
+      {"AI_CPU", HCCL_OP_EXPANSION_MODE_AI_CPU}, {"AIV", HCCL_OP_EXPANSION_MODE_AIV},
+      {"HOST", HCCL_OP_EXPANSION_MODE_HOST},     {"HOST_TS", HCCL_OP_EXPANSION_MODE_HOST_TS},
+      {"CCU_MS", HCCL_OP_EXPANSION_MODE_CCU_MS}, {"CCU_SCHED", HCCL_OP_EXPANSION_MODE_CCU_SCHED}};
+  const auto* const found = std::find_if(std::begin(kWords), std::end(kWords),
+                                         [&](const auto& each) { return each.first == word; });
+  return found == std::end(kWords) ? HCCL_OP_EXPANSION_MODE_INVALID : found->second;
+}
+/// By the number in HcclCommConfig. 0 and others: not set.
+HcclOpExpansionMode ExpansionOf(u32 setting) {
+  constexpr HcclOpExpansionMode kModes[] = {HCCL_OP_EXPANSION_MODE_INVALID,  HCCL_OP_EXPANSION_MODE_HOST,
+                                            HCCL_OP_EXPANSION_MODE_AI_CPU,   HCCL_OP_EXPANSION_MODE_AIV,
+                                            HCCL_OP_EXPANSION_AIV_ONLY,      HCCL_OP_EXPANSION_MODE_CCU_MS,
+                                            HCCL_OP_EXPANSION_MODE_CCU_SCHED};
+  return setting < std::size(kModes) ? kModes[setting] : HCCL_OP_EXPANSION_MODE_INVALID;
+}
+
 /// "name:value" pairs; whether calls are compared is a choice of three.
 bool IsFaultSettings(std::string_view text) {
   return AllParts(text, [](std::string_view part) {
@@ -121,6 +142,7 @@ bool EnvironmentSetsDeterminism() {
 }
 
 HcclResult ReadEnvironment(const char* function, CommOptions& options) {
+  options.expansion_mode = ExpansionOf(EnvironmentValue("HCCL_OP_EXPANSION_MODE").value_or(""));
   // The variable of this project has no lower limit, for programs that rather fail soon.
   const std::array results = {
       ReadNumber(function, "HCCL_CONNECT_TIMEOUT", 120, 7200,
@@ -174,6 +196,8 @@ HcclResult ApplyConfig(const char* function, const HcclCommConfig* config, CommO
       return wrong(Text("hcclDeterministic is ", known.hcclDeterministic, ", it must be 0, 1 or 2"));
     options.deterministic = known.hcclDeterministic;
   }
+  if (const auto mode = ExpansionOf(known.hcclOpExpansionMode); mode != HCCL_OP_EXPANSION_MODE_INVALID)
+    options.expansion_mode = mode;
   options.name = TextOf(known.hcclCommName);
   if (options.name.size() >= COMM_NAME_MAX_LENGTH)
     return wrong(Text("hcclCommName has no NUL in its ", COMM_NAME_MAX_LENGTH, " bytes"));

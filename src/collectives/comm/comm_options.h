@@ -14,7 +14,8 @@ struct CommOptions {
   std::string free_text;  ///< hcclUdi, shown in messages
   u32 buffer_mb = HCCL_COMM_DEFAULT_BUFFSIZE;
   u32 deterministic = 0;
-  u64 max_window_gb = 16;  ///< of a symmetric window
+  HcclOpExpansionMode expansion_mode = HCCL_OP_EXPANSION_MODE_INVALID;  ///< INVALID: the chip's own
+  u64 max_window_gb = 16;                                               ///< of a symmetric window
   std::chrono::seconds connect_limit{120};
   std::chrono::seconds exec_limit{1836};  ///< 0: none
 };

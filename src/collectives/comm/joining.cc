@@ -78,6 +78,17 @@ void JoinOnDevice(const GroupJoin& join, ThreadJoin& made) {
 
 }  // namespace
 
+namespace {
+
+/// One that the program has not seen.
+void Discard(HcclComm comm) {
+  const std::shared_ptr<Communicator> made = TheRegistry().Find(comm);
+  TheRegistry().Remove(comm);
+  made->Leave();
+}
+
+}  // namespace
+
 HcclResult JoinTogether(const char* function, const std::vector<GroupJoin>& joins) {
   std::vector<ThreadJoin> made(joins.size());
   std::vector<Thread> threads(joins.size());
@@ -91,7 +102,7 @@ HcclResult JoinTogether(const char* function, const std::vector<GroupJoin>& join
     if (failed == made.end())
       *joins[i].comm = made[i].comm;
     else if (made[i].comm != nullptr)
-      DestroyCommunicator(function, made[i].comm);
+      Discard(made[i].comm);
   }
   if (failed == made.end()) return HCCL_SUCCESS;
   const GroupJoin& culprit = joins[static_cast<std::size_t>(failed - made.begin())];
@@ -99,17 +110,30 @@ HcclResult JoinTogether(const char* function, const std::vector<GroupJoin>& join
               Text("device ", culprit.request.device, " could not join: ", failed->message));
 }
 
+namespace {
+
+HcclResult CheckUnused(const char* function, Communicator& communicator) {
+  const u32 pending = communicator.pending().load();
+  if (pending == 0) return HCCL_SUCCESS;
+  return Fail(function, HCCL_E_AGAIN,
+              Text(communicator.Describe(), " has ", pending,
+                   " operators that are not over: synchronize their streams"));
+}
+
+}  // namespace
+
 HcclResult DestroyCommunicator(const char* function, HcclComm comm) {
   std::shared_ptr<Communicator> found;
   if (const HcclResult result = FindCommunicator(function, comm, found); result != HCCL_SUCCESS)
     return result;
-  if (const u32 pending = found->pending().load(); pending != 0) {
-    return Fail(
-        function, HCCL_E_AGAIN,
-        Text(found->Describe(), " has ", pending, " operators that are not over: synchronize their streams"));
-  }
+  HcclResult result = CheckUnused(function, *found);
+  if (result == HCCL_SUCCESS)
+    result = TheRegistry().state_callbacks().Call(function, comm, HCCL_COMM_STATE_PHASE_DESTROY_PRE);
+  if (result == HCCL_SUCCESS) result = CheckUnused(function, *found);  // the program's function may use it
+  if (result != HCCL_SUCCESS) return result;
   TheRegistry().Remove(comm);
   found->Leave();
+  TheRegistry().state_callbacks().Call(function, comm, HCCL_COMM_STATE_PHASE_DESTROY_POST);
   return HCCL_SUCCESS;
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "collectives/comm/communicator.h"
+#include "collectives/comm/state_callbacks.h"
 
 namespace sampan::collectives {
 
@@ -53,6 +54,9 @@ class CommRegistry {
   /// at few places.
   std::string PlaceText(s64 process, u64 place);
 
+  /// What the program has called when communicators change.
+  StateCallbacks& state_callbacks() { return state_callbacks_; }
+
   /// What HcclSetConfig has set for a device: -1 if nothing.
   s32 determinism(s32 device) const;
   void set_determinism(s32 device, s32 value);
@@ -70,6 +74,7 @@ class CommRegistry {
   std::atomic<bool> has_kept_{false};  // that the list is not empty
   std::mutex places_mutex_;
   std::map<std::pair<s64, u64>, std::string> places_;
+  StateCallbacks state_callbacks_;
 };
 
 CommRegistry& TheRegistry();
