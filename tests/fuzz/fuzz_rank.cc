@@ -22,6 +22,9 @@ void FuzzRank(std::vector<u8> bytes) {
   config.rank = kRank;
   config.rankSize = kRanks;
   config.timeout = std::chrono::seconds(30);
+  config.onPosted = [](u32 from, const std::vector<u8>&) {
+    if (from >= kRanks) FailInput("a post of a rank that is not in the group", from);
+  };
   std::shared_ptr<hccl::Membership> joined;
   const HcclResult result = hccl::Membership::Join("fuzz", meeting, config, joined);
   if ((result == HCCL_SUCCESS) != (joined != nullptr))

@@ -156,6 +156,10 @@ void WriteRankSeeds(const Corpus& corpus) {
   }
   ::waitpid(child, nullptr, 0);
   corpus.Write("rank", "whole", rank.heard());
+  std::vector<u8> posted = rank.heard();
+  Append(posted, {FrameKind::kPosted, 0, 0, 0, Bytes("a post")});
+  Append(posted, {FrameKind::kPosted, kRanks + 5, 0, 0, Bytes("a post of no rank of the group")});
+  corpus.Write("rank", "posts", posted);
   std::vector<u8> refused;
   Append(refused, {FrameKind::kRefused, 0, HCCL_E_PARA, 0, Bytes("the token is not the group's")});
   corpus.Write("rank", "refused", refused);

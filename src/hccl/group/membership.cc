@@ -267,9 +267,10 @@ bool Membership::Handle(const Frame& frame) {
       gathered_[frame.sequence] = frame.content;
       return gathered_.size() <= kMaxWaitingResults;
     case FrameKind::kPosted:
+      if (!is_welcome_ || frame.rank >= rank_size_) return false;
       has_posts_ = true;
       posted_.push_back({frame.rank, frame.content});
-      return is_welcome_ && frame.rank < rank_size_;
+      return true;
     case FrameKind::kBroken:
       health_->Break(FailureOf(frame.number), frame.text());
       return true;
