@@ -8,20 +8,15 @@
 
 #include <array>
 #include <cerrno>
-#include <chrono>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/network/connecting.h"
 #include "hccl/group/byte_stream.h"
 #include "hccl/group/hub.h"
-#include "hccl/group/introduction.h"
-#include "hccl/group/meeting_point.h"
 #include "tests/fuzz/fuzz_descriptors.h"
 #include "tests/fuzz/fuzz_failure.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/hub_ranks.h"
 
 namespace sampan::fuzz {
 namespace {
@@ -35,26 +30,6 @@ using hccl::FrameSocket;
 constexpr u32 kRanks = 2;
 constexpr std::size_t kAttackers = 3;
 constexpr int kMaxSteps = 40;
-constexpr std::string_view kToken = "0123456789abcdef0123456789abcdef";
-constexpr std::chrono::seconds kTimeout{30};
-
-/// The address of a hub, and connections to it.
-class Address {
- public:
-  explicit Address(const Descriptor& listener) {
-    if (::getsockname(listener.get(), name_.get(), &name_.length) != 0) FailInput("getsockname", errno);
-  }
-  /// Empty if the hub no longer listens.
-  Descriptor Connect() const {
-    Descriptor socket(::socket(name_.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    if (socket.get() < 0) FailInput("socket", errno);
-    if (ConnectBy(socket.get(), name_, Clock::now() + kTimeout) != 0) return Descriptor();
-    return socket;
-  }
-
- private:
-  SocketAddress name_;
-};
 
 /// Returns when the hub has received what was sent, or no longer receives.
 void AwaitReceipt(const Descriptor& socket) {
@@ -69,16 +44,6 @@ void Send(const Descriptor& socket, const void* data, std::size_t bytes) {
   if (socket.get() < 0) return;
   static_cast<void>(::send(socket.get(), data, bytes, MSG_NOSIGNAL | MSG_DONTWAIT));
   AwaitReceipt(socket);
-}
-
-Key Secret() {
-  return hccl::SecretOf("fuzz", kToken);
-}
-
-hccl::Introduction IntroductionOf(u32 rank, u32 rank_size) {
-  auto process = ThisProcess();
-  if (!process.ok()) FailInput("ThisProcess");
-  return {rank, rank_size, *process};
 }
 
 /// The hub's challenge, which stays in the socket; zeros if it does not come.
@@ -106,7 +71,7 @@ std::vector<u8> MakeFrame(Input& input, const Descriptor& socket, bool& shows_to
     const auto rank = static_cast<u32>(input.Below(4)), rank_size = static_cast<u32>(input.Below(4));
     const hccl::Introduction introduction = IntroductionOf(rank, rank_size);
     frame.content = ContentOf(
-        hccl::Hello{introduction, hccl::ProofOfRank(Secret(), introduction, PeekChallenge(socket))});
+        hccl::Hello{introduction, hccl::ProofOfRank(HubSecret(), introduction, PeekChallenge(socket))});
     shows_token = true;
   } else if (content == 1) {  // a hello with a wrong proof
     hccl::Hello hello{IntroductionOf(static_cast<u32>(input.Below(4)), kRanks), {input.Long(), input.Long()}};
@@ -124,7 +89,7 @@ struct Attack {
 };
 
 /// What strangers, and ranks that went wrong, send.
-Attack RunAttack(Input& input, const Address& hub) {
+Attack RunAttack(Input& input, const HubAddress& hub) {
   std::array<Descriptor, kAttackers> sockets;
   Attack attack;
   for (int step = 0; step < kMaxSteps && !input.empty(); ++step) {
@@ -151,48 +116,18 @@ Attack RunAttack(Input& input, const Address& hub) {
   return attack;
 }
 
-/// An honest rank, as far as the hub can see.
-class Rank {
- public:
-  Rank(Descriptor connection, u32 rank)
-      : socket_(std::move(connection), FrameSocket::kMaxFrameBytes), rank_(rank) {
-    is_closed_ = !Introduce(socket_, Secret(), IntroductionOf(rank, kRanks), Clock::now() + kTimeout).ok();
-  }
-
-  void Say(FrameKind kind, std::vector<u8> content = {}) { socket_.Queue({kind, rank_, 0, 0, content}); }
-
-  /// The next frame; empty when the hub has closed the connection.
-  std::optional<Frame> Await() {
-    const auto deadline = std::chrono::steady_clock::now() + kTimeout;
-    for (;;) {
-      if (const auto frame = socket_.Next()) return frame;
-      if (is_closed_) return std::nullopt;
-      if (!socket_.Send()) is_closed_ = true;
-      pollfd watched{socket_.descriptor(), POLLIN, 0};
-      ::poll(&watched, 1, 1000);
-      if (!socket_.Receive()) is_closed_ = true;
-      if (std::chrono::steady_clock::now() > deadline) FailInput("the hub does not answer a rank", rank_);
-    }
-  }
-  void Push() { static_cast<void>(socket_.Send()); }
-
- private:
-  FrameSocket socket_;
-  const u32 rank_;
-  bool is_closed_ = false;
-};
-
 enum class Outcome { kServed, kTurnedAway, kGone };
 
 /// Both ranks join, exchange and leave.
-Outcome RunHonestGroup(const Address& hub, const std::string& host) {
+Outcome RunHonestGroup(const HubAddress& hub, const std::string& host) {
   std::array<Descriptor, kRanks> connections;
   for (Descriptor& connection : connections) {
     connection = hub.Connect();
     if (connection.get() < 0) return Outcome::kGone;
   }
-  std::array<Rank, kRanks> ranks{Rank(std::move(connections[0]), 0), Rank(std::move(connections[1]), 1)};
-  for (Rank& rank : ranks)
+  std::array<HubRank, kRanks> ranks{HubRank(std::move(connections[0]), 0, kRanks),
+                                    HubRank(std::move(connections[1]), 1, kRanks)};
+  for (HubRank& rank : ranks)
     rank.Push();
   ByteWriter places;
   for (u32 rank = 0; rank < kRanks; ++rank) {
@@ -200,7 +135,7 @@ Outcome RunHonestGroup(const Address& hub, const std::string& host) {
     places.PutBytes(host);
   }
   const std::vector<u8> expected_places = places.Take();
-  for (Rank& rank : ranks) {
+  for (HubRank& rank : ranks) {
     const auto welcome = rank.Await();
     if (!welcome || welcome->kind != FrameKind::kWelcome) return Outcome::kTurnedAway;
     if (welcome->content != expected_places) FailInput("the hub names other processes");
@@ -213,14 +148,14 @@ Outcome RunHonestGroup(const Address& hub, const std::string& host) {
     ranks[rank].Push();
   }
   const std::vector<u8> expected = both.Take();
-  for (Rank& rank : ranks) {
+  for (HubRank& rank : ranks) {
     const auto gathered = rank.Await();
     if (!gathered || gathered->kind != FrameKind::kGathered || gathered->content != expected)
       FailInput("an exchange between honest ranks went wrong");
     rank.Say(FrameKind::kBye);
     rank.Push();
   }
-  for (Rank& rank : ranks) {
+  for (HubRank& rank : ranks) {
     while (rank.Await()) {
     }
   }
@@ -229,13 +164,13 @@ Outcome RunHonestGroup(const Address& hub, const std::string& host) {
 
 void FuzzHub(Input input) {
   const bool in_network = input.Below(2) == 1;
-  hccl::MeetingPoint meeting{"fuzz", "sampan-fuzz-hub-", Secret()};
+  hccl::MeetingPoint meeting{"fuzz", "sampan-fuzz-hub-", HubSecret()};
   if (in_network) meeting.address = ParseAddress("127.0.0.1");
   Descriptor listener = hccl::Listen(meeting);
   if (listener.get() < 0) FailInput("Listen", errno);
-  const Address hub(listener);
+  const HubAddress hub(listener);
   const std::string host = in_network ? "127.0.0.1" : "";
-  hccl::StartHub(std::move(listener), {meeting.group, meeting.secret, kRanks, kTimeout});
+  hccl::StartHub(std::move(listener), {meeting.group, meeting.secret, kRanks, kHubTimeout});
   const Attack attack = RunAttack(input, hub);
   // Those that showed the token may have begun the group themselves, or have been its ranks.
   Outcome outcome = RunHonestGroup(hub, host);

@@ -110,7 +110,7 @@ void Communicator::TellPlace(u64 place) const {
     const std::lock_guard lock(telling_mutex_);
     if (!told_places_.insert(place).second) return;
   }
-  const std::string text = TheRegistry().PlaceText(::getpid(), place);
+  const std::string text = TheRegistry().PlaceText(::getpid(), place).substr(0, kPostedBytes);
   Tell({.kind = NoteKind::kPlace, .facts = {.place = place}}, {}, hccl::Bytes(text));
 }
 

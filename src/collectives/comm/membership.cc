@@ -103,16 +103,8 @@ void Membership::Tell(const std::vector<u32>& ranks, const std::vector<u8>& note
 void Membership::Hear(u32 from, const std::vector<u8>& bytes) noexcept {
   try {
     if (board_ == nullptr) return;  // no rank tells before all have it
-    const auto whole = DecodeNote(bytes);
-    const u32 ranks = board_->whole().ranks();
-    const bool may = whole && far_ranks_.IsFar(from) && whole->note.ranks <= ranks &&
-                     (whole->note.region != 0 || (whole->note.rank == from && whole->note.ranks == ranks));
-    if (!may) return hccl::LogError(Text("rank ", from, " tells what no rank may"));
-    const Note& note = whole->note;
-    if (note.kind == NoteKind::kPlace) far_ranks_.KeepPlace(from, note.facts.place, whole->text());
-    if (note.region == 0) return Apply(*whole, board_->whole());
-    auto region = board_->SubRegion(note.region, note.ranks);
-    if (region.ok()) Apply(*whole, *region);
+    if (!collectives::Hear(from, bytes, *board_, far_ranks_))
+      hccl::LogError(Text("rank ", from, " tells what no rank may"));
   } catch (const std::exception& exception) {
     hccl::LogError(Text("a note of rank ", from, " is lost: ", exception.what()));
   }

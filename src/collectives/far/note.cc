@@ -76,8 +76,7 @@ std::optional<WholeNote> DecodeNote(const std::vector<u8>& bytes) {
   for (u32 i = 0; i < pieces; ++i)
     whole.pieces.push_back(in.Get<Piece>());
   whole.bytes = in.GetBytes();
-  const bool fits = note.kind != NoteKind::kArrived || whole.bytes.size() <= kPostedBytes;
-  return in.ok() && fits ? std::optional(std::move(whole)) : std::nullopt;
+  return in.ok() && whole.bytes.size() <= kPostedBytes ? std::optional(std::move(whole)) : std::nullopt;
 }
 
 void SetFailure(const Region& region, s32 code, const std::string& reason) noexcept {
@@ -128,6 +127,18 @@ void Apply(const WholeNote& whole, const Region& region) {
   }
   for (u32 rank = 0; rank < region.ranks(); ++rank)
     WakeSleepers(region.cell(rank).bell);
+}
+
+bool Hear(u32 from, const std::vector<u8>& bytes, Board& board, FarRanks& far_ranks) {
+  const auto whole = DecodeNote(bytes);
+  const u32 ranks = board.whole().ranks();
+  if (!whole || !far_ranks.IsFar(from) || whole->note.ranks > ranks) return false;
+  const Note& note = whole->note;
+  if (note.region == 0 && (note.rank != from || note.ranks != ranks)) return false;
+  if (note.kind == NoteKind::kPlace) far_ranks.KeepPlace(from, note.facts.place, whole->text());
+  Result<Region> region = note.region == 0 ? board.whole() : board.SubRegion(note.region, note.ranks);
+  if (region.ok()) Apply(*whole, *region);
+  return true;
 }
 
 }  // namespace sampan::collectives

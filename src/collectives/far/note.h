@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "collectives/board/region.h"
+#include "collectives/board/board.h"
+#include "collectives/far/far_ranks.h"
 
 namespace sampan::collectives {
 
@@ -40,7 +41,7 @@ struct Note {
 struct WholeNote {
   Note note;
   std::vector<Piece> pieces{};
-  std::vector<u8> bytes{};  ///< posted bytes, or a text
+  std::vector<u8> bytes{};  ///< posted bytes, or a text: at most kPostedBytes
 
   std::string text() const { return {bytes.begin(), bytes.end()}; }
 };
@@ -52,6 +53,10 @@ std::optional<WholeNote> DecodeNote(const std::vector<u8>& bytes);
 /// Changes the region as the note says, and wakes its ranks. All members on this host get the note, and the
 /// first one applies it.
 void Apply(const WholeNote& whole, const Region& region);
+
+/// What a rank of the whole communicator tells: keeps it, and applies it. Returns false if no rank may tell
+/// that.
+bool Hear(u32 from, const std::vector<u8>& bytes, Board& board, FarRanks& far_ranks);
 
 /// Breaks the communicator on this host. The first reason stays.
 void SetFailure(const Region& region, s32 code, const std::string& reason) noexcept;
