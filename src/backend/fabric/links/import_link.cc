@@ -127,7 +127,7 @@ Status ImportLink::Connect() {
   auto endpoint = Endpoint::Make(port_, **route, *this);
   if (!endpoint.ok()) return endpoint.TakeStatus();
   endpoint_ = std::move(*endpoint);
-  KeepFromChildren(admission_.local);
+  PrepareSockets(admission_.local);
   const Key& ticket = admission_.welcome.ticket;
   const int error = endpoint_->Connect(**route, std::as_bytes(std::span(&ticket, 1)));
   if (error == 0) return {};

@@ -113,7 +113,7 @@ Status Port::Listen(PeerAddress& address, std::chrono::milliseconds limit) {
   if (const int error = ::fi_listen(listener); error != 0) return Failure("fi_listen", error);
   address.port = bound.port;
   listens_at_ = bound;
-  KeepFromChildren(bound);
+  PrepareSockets(bound);
   guard_.emplace(*guard);
   listener_ = std::move(owned);
   return {};

@@ -73,8 +73,8 @@ class Port {
   /// Its events have no context from now on.
   void Close(Owned<fid_ep>& endpoint);
   void Refuse(fi_info& info);
-  /// Programs that this process starts do not inherit connections that were accepted. To be called for each.
-  void KeepAccepted() const { KeepFromChildren(listens_at_); }
+  /// To be called for each connection that was accepted.
+  void PrepareAccepted() const { PrepareSockets(listens_at_); }
 
   /// Returns false if there is no event.
   bool ReadEvent(ConnectionEvent& event);
