@@ -34,6 +34,7 @@ FrameLoad TakeLoad(PendingTransfer& pending, std::uint64_t max_direct_bytes) {
   const bool fill = pending.transfer.kind == PeerTransfer::Kind::kFill;
   const auto left = [&] { return pieces[pending.piece].bytes - pending.in_piece; };
   load.direct = !fill && left() >= kMinDirectBytes;
+  load.pieces.reserve(std::min(kMaxPieces, pieces.size() - pending.piece));
   const std::uint64_t max_bytes = fill ? kMaxFillBytes : load.direct ? max_direct_bytes : kMaxPayloadBytes;
   const std::size_t max_pieces = load.direct ? kMaxDirectPieces : kMaxPieces;
   while (load.bytes < max_bytes && load.pieces.size() < max_pieces && !pending.is_sent()) {
