@@ -384,6 +384,48 @@ TEST_F(VirtualMemoryTest, RightsOfShortQueuedCopiesAreChecked) {
   EXPECT_EQ(pinned.Read(0, 64), Bytes(contents.begin(), contents.begin() + 64));
 }
 
+TEST_F(VirtualMemoryTest, ABatchNeedsRightsToEachOfItsMappings) {
+  constexpr std::size_t kEach = 64, kInEach = 20;
+  const Reserved range(2 * kPiece);
+  const Physical first, second;
+  const Mapped mapped_first(range.data(), kPiece, first), mapped_second(range.at(kPiece), kPiece, second);
+  PinnedBuffer pinned(kInEach * 2 * kEach);
+  Stream stream;
+  Random random;
+  const Bytes contents = random.Fill(2 * kPiece), other = random.Fill(kInEach * 2 * kEach);
+  WriteDevice(range.data(), contents);
+  pinned.Write(0, other);
+  const auto allow = [&](std::size_t at, aclrtMemAccessFlags flags) {
+    aclrtMemAccessDesc desc = {flags, {0, ACL_MEM_LOCATION_TYPE_DEVICE}, {}};
+    ASSERT_ACL(ACL_SUCCESS, aclrtMemSetAccess(range.at(at), kPiece, &desc, 1));
+  };
+  // Entries in the first mapping, one across the border, entries in the second mapping.
+  Bytes expected = contents;
+  BatchRequest request;
+  for (std::size_t i = 0; i < 2 * kInEach; ++i) {
+    const std::size_t at = i < kInEach    ? i * 2 * kEach
+                           : i == kInEach ? kPiece - kEach / 2
+                                          : kPiece + i * 2 * kEach;
+    request.Add(range.at(at), pinned.at(i * kEach), kEach);
+    std::memcpy(expected.data() + at, other.data() + i * kEach, kEach);
+  }
+  request.UseAttr(HostToDevice());
+  allow(kPiece, ACL_RT_MEM_ACCESS_FLAGS_READ);
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, request.Submit(BatchForm::kAsync, stream));
+  EXPECT_TRUE(MessageHas("no right to write"));
+  EXPECT_TRUE(MessageHas("entry 20"));
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
+  EXPECT_EQ(ReadDevice(range.data(), 2 * kPiece), contents);
+  allow(kPiece, ACL_RT_MEM_ACCESS_FLAGS_READWRITE);
+  allow(0, ACL_RT_MEM_ACCESS_FLAGS_NONE);
+  EXPECT_ACL(ACL_ERROR_RT_PARAM_INVALID, request.Submit(BatchForm::kAsync, stream));
+  EXPECT_TRUE(MessageHas("entry 0"));
+  allow(0, ACL_RT_MEM_ACCESS_FLAGS_READWRITE);
+  EXPECT_ACL(ACL_SUCCESS, request.Submit(BatchForm::kAsync, stream));
+  EXPECT_ACL(ACL_SUCCESS, aclrtSynchronizeStream(stream));
+  EXPECT_TRUE(ReadDevice(range.data(), 2 * kPiece) == expected);
+}
+
 TEST_F(VirtualMemoryTest, RightsAreCheckedWhenADescriptorRuns) {
   const Reserved range(2 * kPiece);
   const Physical physical, other;

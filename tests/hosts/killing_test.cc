@@ -73,6 +73,17 @@ struct Holdings {
     now.threads = EntriesOf("/proc/self/task");
     return now;
   }
+  /// Waits until nothing has changed for a while: connections are closed some time after their end.
+  static Holdings Settled() {
+    Holdings last = Now();
+    for (int unchanged = 0; unchanged < 10;) {
+      std::this_thread::sleep_for(10ms);
+      const Holdings now = Now();
+      unchanged = now == last ? unchanged + 1 : 0;
+      last = now;
+    }
+    return last;
+  }
   bool operator==(const Holdings&) const = default;
 
  private:
@@ -153,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(By, HostKilling, ::testing::Values(Way::kCable, Way::kL
 TEST_P(HostKilling, AnOwnerAtAnyMoment) {
   const int count = CountFrom("HOSTS_KILLS", 12);
   RoundWithOwner(0, false);  // first uses open what stays
-  const Holdings before = Holdings::Now();
+  const Holdings before = Holdings::Settled();
   for (int i = 1; i <= count && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
     RoundWithOwner(static_cast<std::uint64_t>(i), i % 4 == 3);
@@ -216,7 +227,7 @@ TEST_P(HostKilling, AnImporterAtAnyMoment) {
   const int count = CountFrom("HOSTS_KILLS", 12);
   RoundWithImporter(PathOfA(), false, 1ms);
   RoundWithImporter(PathOfA(), true, 1ms);
-  const Holdings before = Holdings::Now();
+  const Holdings before = Holdings::Settled();
   for (int i = 1; i <= count && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
     RoundWithImporter(PathOfA(), i % 4 == 3, std::chrono::microseconds(random.Next() % 30'000));
@@ -230,7 +241,7 @@ TEST_P(HostKilling, CutsOfTheCableAtAnyMoment) {
   const int count = CountFrom("HOSTS_CUTS", 3);
   FabricOwner owner(PathOfA(), 77);
   { const ImportedMemory imported(owner); }
-  const Holdings before = Holdings::Now();
+  const Holdings before = Holdings::Settled();
   for (int i = 0; i < count && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
     {

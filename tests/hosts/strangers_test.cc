@@ -150,6 +150,37 @@ TEST(GateTest, SleepsWhileTheProcessHasNoDescriptorLeft) {
   EXPECT_LT(gate->Serve(refuse), kNever) << "the caller is not heard";
 }
 
+TEST(GateTest, RestsAfterARowOfStrangers) {
+  PeerAddress address;
+  address.version = 4;
+  address.host = {127, 0, 0, 1};
+  auto gate = Gate::Open(address);
+  ASSERT_TRUE(gate.ok()) << gate.error().message;
+  const auto refuse = [](const auto&...) { return Welcome{}; };
+  Random random;
+  std::vector<Descriptor> strangers;
+  for (int i = 0; i < 20; ++i) {
+    strangers.push_back(Knock(address));
+    const Bytes noise = random.Fill(sizeof(Hello));
+    Say(strangers.back(), noise.data(), noise.size());
+  }
+  const auto is_readable = [](int descriptor, int wait_ms) {
+    pollfd ready = {descriptor, POLLIN, 0};
+    return ::poll(&ready, 1, wait_ms) == 1;
+  };
+  ASSERT_TRUE(is_readable(gate->descriptor(), 20'000));
+  Deadline again = gate->Serve(refuse);
+  EXPECT_FALSE(is_readable(gate->descriptor(), 20)) << "more strangers wake the thread again";
+  EXPECT_LT(again, sampan::Clock::now() + 1s) << "they are never heard";
+  for (const Descriptor& stranger : strangers) {
+    while (!is_readable(stranger.get(), 0)) {  // until the gate has closed it
+      ASSERT_LT(again, kNever);
+      std::this_thread::sleep_until(again);
+      again = std::min(gate->Serve(refuse), sampan::Clock::now() + 1ms);
+    }
+  }
+}
+
 TEST_F(StrangersTest, NoneReachesTheEngineBehindTheGate) {
   const PeerAddress engine = BehindTheGate();
   ASSERT_NE(engine.port, name.address.port);

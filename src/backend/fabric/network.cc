@@ -23,6 +23,16 @@ constexpr std::size_t kCompletionsAtOnce = 16;
 /// left to the network's thread.
 constexpr std::chrono::microseconds kHelpSpin{20}, kHelp{1000};
 
+/// The caller sends at most this much itself. More would hold up the other half of the bytes, which another
+/// network sends, and the thread of this one.
+constexpr std::uint64_t kMaxOwnBytes = std::uint64_t{64} << 10;
+
+bool IsShort(const PeerTransfer& transfer) {
+  std::uint64_t bytes = 0;
+  return std::all_of(transfer.pieces.begin(), transfer.pieces.end(),
+                     [&](const PeerPiece& piece) { return (bytes += piece.bytes) <= kMaxOwnBytes; });
+}
+
 /// The end of something that the network's thread does, for the thread that waits for it.
 struct Opening {
   std::mutex mutex;
@@ -53,11 +63,14 @@ class Network::Imported final : public PeerMemory {
   }
   const PeerMemoryFacts& facts() const override { return facts_; }
   void Start(PeerTransfer transfer, std::function<void(Status)> done) noexcept override {
-    network_.Post([network = &network_, number = number_, transfer = std::move(transfer),
-                   done = std::move(done)]() mutable {
-      network->ExpectAnswer();
-      network->imports_.at(number)->Start(std::move(transfer), std::move(done));
-    });
+    const By by = IsShort(transfer) ? By::kAny : By::kOwnThread;
+    network_.Post(
+        [network = &network_, number = number_, transfer = std::move(transfer),
+         done = std::move(done)]() mutable {
+          network->ExpectAnswer();
+          network->imports_.at(number)->Start(std::move(transfer), std::move(done));
+        },
+        by);
   }
   void Help(const std::function<bool()>& enough) noexcept override { network_.Help(enough); }
   std::string Describe() const override {
@@ -135,13 +148,14 @@ Result<std::shared_ptr<PeerMemory>> Network::Import(const PeerName& name) {
   return std::shared_ptr<PeerMemory>(std::make_shared<Imported>(*this, number, name, facts));
 }
 
-void Network::Post(std::function<void()> command) {
+void Network::Post(std::function<void()> command, By by) {
   {
     const std::lock_guard lock(commands_mutex_);
     commands_.push_back(std::move(command));
     if (HasTurn()) return;  // it reads them before it sleeps
   }
   // At once, if the turn is free: that saves waking the network's thread.
+  if (by == By::kOwnThread) return Wake();
   if (std::unique_lock turn(turn_, std::try_to_lock); turn.owns_lock()) {
     const Turn own(*this, std::move(turn));
     RunCommands();
@@ -210,7 +224,6 @@ void Network::Loop() noexcept {
       // With the turn: a Post that takes it next has to know that this thread does not look before `next`.
       if (Work(signs)) sleeps_until_.store(next = std::min(overdue_at_, callers_at_));
     }
-    // It does not poll before it sleeps: a peer on the same core would have to wait for that (bench_hosts).
     signs = next != Deadline{} ? port_->Wait(next) : std::uint32_t{Port::kAll};
     sleeps_until_.store({});
   }

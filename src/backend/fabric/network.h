@@ -64,7 +64,9 @@ class Network final : public PeerNetwork {
 
   /// Opens the port and starts the thread.
   Status Start();
-  void Post(std::function<void()> command);
+  enum class By { kAny, kOwnThread };
+  /// kAny: this thread runs it, if the turn is free.
+  void Post(std::function<void()> command, By by = By::kAny);
   void Wake();
 
   void Loop() noexcept;

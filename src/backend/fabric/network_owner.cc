@@ -133,7 +133,7 @@ void Network::ForgetLate() {
 }
 
 void Network::OnRequest(fi_info& info, std::span<const std::byte> data) {
-  port_->KeepAccepted();
+  port_->PrepareAccepted();
   Key ticket{};
   if (data.size() >= sizeof(ticket)) std::memcpy(&ticket, data.data(), sizeof(ticket));
   const auto expected = std::find_if(expected_.begin(), expected_.end(), [&](const Expected& each) {

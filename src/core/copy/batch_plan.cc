@@ -92,18 +92,18 @@ class BatchPlanner {
   /// Adds an entry by all the rules.
   Status AddEntry(std::size_t i, const BatchAttribute& claimed) {
     const std::size_t bytes = request_.sizes[i];
-    plain_ = false;
+    known_ = false;
     if (bytes == 0 || request_.dsts[i] == nullptr || request_.srcs[i] == nullptr) [[unlikely]]
       return AddEmpty(i);
-    if (!FindPlain(request_.dsts[i], bytes, dst_) || !FindPlain(request_.srcs[i], bytes, src_)) [[unlikely]]
+    if (!FindKnown(request_.dsts[i], bytes, dst_) || !FindKnown(request_.srcs[i], bytes, src_)) [[unlikely]]
       return AddInFull(i, claimed);
-    plain_ = true;
+    known_ = true;
     return AddFound(i, claimed, FoundIn(*dst_, request_.dsts[i]), FoundIn(*src_, request_.srcs[i]));
   }
   /// Adds the entries in [first, end) that lie where the one before lies, under the same claims. Returns how
   /// many.
   std::size_t AddAlike(std::size_t first, std::size_t end) {
-    if (first == end || !plain_) return 0;
+    if (first == end || !known_) return 0;
     return AddRun(request_, first, end, *dst_, *src_, batch_);
   }
   bool pageable() const { return probe_ != nullptr; }
@@ -112,8 +112,9 @@ class BatchPlanner {
   static Found FoundIn(const Allocation& memory, const void* pointer) {
     return {memory.facts.place, memory.EngineView(reinterpret_cast<std::uintptr_t>(pointer)), &memory};
   }
-  /// Makes `memory` the allocation that holds the range and needs no rights; false where there may be none.
-  bool FindPlain(const void* pointer, std::size_t bytes, const Allocation*& memory) {
+  /// Makes `memory` the allocation that holds the range: the one before, or another that needs no rights.
+  /// False where there may be none.
+  bool FindKnown(const void* pointer, std::size_t bytes, const Allocation*& memory) {
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     if (memory != nullptr && memory->Holds(address, bytes)) return true;
     Allocation* const found = context_.registry().FindHolding(address, bytes);
@@ -141,11 +142,12 @@ class BatchPlanner {
     if (Status found = FindInFull({"src", request_.srcs[i], bytes}, HostAccess::kRead, src, src_);
         !found.ok())
       return AtEntry(i, found.error().message);
+    known_ = dst.memory != nullptr && dst.memory == dst_ && src.memory != nullptr && src.memory == src_;
     return AddFound(i, claimed, dst, src);
   }
-  Status FindInFull(MemoryArgument argument, HostAccess access, Found& found, const Allocation*& plain) {
-    if (FindPlain(argument.address, argument.bytes, plain)) {
-      found = FoundIn(*plain, argument.address);
+  Status FindInFull(MemoryArgument argument, HostAccess access, Found& found, const Allocation*& known) {
+    if (FindKnown(argument.address, argument.bytes, known)) {
+      found = FoundIn(*known, argument.address);
       return {};
     }
     Location location;
@@ -154,6 +156,7 @@ class BatchPlanner {
     const Allocation* const memory = location.use.get();
     if (memory != nullptr) {
       batch_.memory.push_back(std::move(location.use));
+      known = memory;  // its rights count for the whole allocation
       if (location.neighbours != nullptr) {
         for (AllocationUse& each : *location.neighbours)
           batch_.memory.push_back(std::move(each));
@@ -176,10 +179,10 @@ class BatchPlanner {
   const BatchRequest& request_;
   const PlanContext context_;
   BatchTask& batch_;
-  // The plain memory that was found last on each side; kept alive by the batch.
+  // The memory that was found last on each side, with its rights checked; kept alive by the batch.
   const Allocation* dst_;
   const Allocation* src_;
-  bool plain_ = false;                // the last entry lies there, on both sides
+  bool known_ = false;                // the last entry lies there, on both sides
   std::unique_ptr<HostProbe> probe_;  // with the first pageable entry
 };
 

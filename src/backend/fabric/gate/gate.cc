@@ -22,8 +22,10 @@
 namespace sampan::fabric {
 namespace {
 
-/// Accepted in a row, so that a flood leaves time for transfers.
+/// Accepted in a row. If one of so many says nonsense, accepting pauses: a flood leaves most of the thread's
+/// time to transfers. Honest callers wait in the system's queue meanwhile.
 constexpr int kAcceptedAtOnce = 8;
+constexpr std::chrono::milliseconds kFloodPause{1};
 constexpr int kEventsAtOnce = 32;
 /// The pause of accepting after the process or the system ran out of descriptors or memory. The caller stays
 /// in the system's queue, so the listener would wake the thread again at once.
@@ -68,27 +70,36 @@ void Gate::Listen(bool listens) {
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, listener_.get(), &event);
 }
 
+void Gate::Pause(std::chrono::milliseconds time) {
+  listens_at_ = Clock::now() + time;
+  Listen(false);
+}
+
 void Gate::Accept(const Judge& judge) {
+  bool is_flood = false;
   for (int i = 0; i < kAcceptedAtOnce; ++i) {
     SocketAddress from;
     Descriptor socket(::accept4(listener_.get(), from.get(), &from.length, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (socket.get() < 0) {
       if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
-      listens_at_ = Clock::now() + kAcceptPause;
-      return Listen(false);
+      return Pause(kAcceptPause);
     }
     const int number = socket.get();
     Caller caller;
     caller.socket = std::move(socket);
     caller.address = FromSocket(*from.get());
     caller.deadline = Clock::now() + kHandshakeTimeout;
-    // Its first bytes are there. A flood that says nonsense costs no more than this.
-    if (!Hear(caller, judge)) continue;
+    // Its first bytes are there.
+    if (!Hear(caller, judge)) {
+      is_flood = true;
+      continue;
+    }
     if (!WakeAt(epoll_, number, static_cast<std::uint32_t>(number)).ok()) continue;
     MakeRoom();
     callers_.push_back(std::move(caller));
     by_socket_[number] = std::prev(callers_.end());
   }
+  if (is_flood) Pause(kFloodPause);
 }
 
 bool Gate::Hear(Caller& caller, const Judge& judge) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <list>
@@ -47,6 +48,7 @@ class Gate {
 
   Gate(Descriptor listener, Descriptor epoll) : listener_(std::move(listener)), epoll_(std::move(epoll)) {}
   void Accept(const Judge& judge);
+  void Pause(std::chrono::milliseconds time);
   /// Whether the listener is a reason to wake up.
   void Listen(bool listens);
   void MakeRoom();

@@ -34,6 +34,7 @@ FrameLoad TakeLoad(PendingTransfer& pending, std::uint64_t max_direct_bytes) {
   const bool fill = pending.transfer.kind == PeerTransfer::Kind::kFill;
   const auto left = [&] { return pieces[pending.piece].bytes - pending.in_piece; };
   load.direct = !fill && left() >= kMinDirectBytes;
+  load.pieces.reserve(std::min(kMaxPieces, pieces.size() - pending.piece));
   const std::uint64_t max_bytes = fill ? kMaxFillBytes : load.direct ? max_direct_bytes : kMaxPayloadBytes;
   const std::size_t max_pieces = load.direct ? kMaxDirectPieces : kMaxPieces;
   while (load.bytes < max_bytes && load.pieces.size() < max_pieces && !pending.is_sent()) {
@@ -127,7 +128,7 @@ Status ImportLink::Connect() {
   auto endpoint = Endpoint::Make(port_, **route, *this);
   if (!endpoint.ok()) return endpoint.TakeStatus();
   endpoint_ = std::move(*endpoint);
-  KeepFromChildren(admission_.local);
+  PrepareSockets(admission_.local);
   const Key& ticket = admission_.welcome.ticket;
   const int error = endpoint_->Connect(**route, std::as_bytes(std::span(&ticket, 1)));
   if (error == 0) return {};

@@ -1,4 +1,5 @@
-// Sockets that libfabric makes: finds them, and keeps them out of programs that this process starts.
+// Sockets that libfabric makes: finds them, keeps them out of programs that this process starts, and keeps
+// their queues short.
 #pragma once
 
 #include <vector>
@@ -13,6 +14,9 @@ std::vector<int> SocketsBoundTo(const PeerAddress& bound);
 /// A child that inherited a connection would keep it open after this process was killed: the peer would
 /// notice nothing until the time limit. libfabric makes its sockets without FD_CLOEXEC. A program that starts
 /// between the making of a socket and this call still inherits it.
-void KeepFromChildren(const PeerAddress& bound);
+///
+/// Also bounds what the system takes from the sockets' senders ahead of the network. Without that it is
+/// megabytes, which have left the caches when they are sent, and which later messages wait for.
+void PrepareSockets(const PeerAddress& bound);
 
 }  // namespace sampan::fabric

@@ -21,6 +21,7 @@
 #include "backend/fabric/provider/listener_guard.h"
 #include "base/error/status.h"
 #include "base/system/descriptor.h"
+#include "base/threads/spin.h"
 #include "base/time/clock.h"
 
 namespace sampan::fabric {
@@ -73,8 +74,8 @@ class Port {
   /// Its events have no context from now on.
   void Close(Owned<fid_ep>& endpoint);
   void Refuse(fi_info& info);
-  /// Programs that this process starts do not inherit connections that were accepted. To be called for each.
-  void KeepAccepted() const { KeepFromChildren(listens_at_); }
+  /// To be called for each connection that was accepted.
+  void PrepareAccepted() const { PrepareSockets(listens_at_); }
 
   /// Returns false if there is no event.
   bool ReadEvent(ConnectionEvent& event);
@@ -86,12 +87,12 @@ class Port {
   /// returned: only events that were read have to be looked for again, which costs a system call.
   bool MaySleep(std::uint32_t signs);
   /// Waits for signs, at most until the deadline. Returns what has happened, or 0. May run beside all other
-  /// calls.
-  std::uint32_t Wait(Deadline until) const;
+  /// calls, on one thread. Spins before it sleeps, while that mostly helps; so does WaitMuted.
+  std::uint32_t Wait(Deadline until);
   /// While muted, completions are no sign: a thread that has the turn reads them, and waits for them by
   /// WaitMuted.
   void MuteCompletions(bool muted);
-  void WaitMuted(std::chrono::microseconds at_most) const;
+  void WaitMuted(std::chrono::microseconds at_most);
 
   std::string ErrorText(int error) const { return library_.error_text(error < 0 ? -error : error); }
   std::string provider() const { return info_->fabric_attr->prov_name; }
@@ -112,7 +113,8 @@ class Port {
   Owned<fid_pep> listener_;
   std::optional<ListenerGuard> guard_;
   PeerAddress listens_at_;
-  Descriptor signs_;                           // an epoll
+  Descriptor signs_;  // an epoll
+  TriedSpin before_wait_, before_muted_wait_;
   std::unordered_map<fid_t, void*> contexts_;  // of open endpoints
   int completion_wait_ = -1;
   alignas(fi_eq_cm_entry) std::byte event_bytes_[sizeof(fi_eq_cm_entry) + 256] = {};
