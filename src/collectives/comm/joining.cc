@@ -76,10 +76,6 @@ void JoinOnDevice(const GroupJoin& join, ThreadJoin& made) {
   made.message = FirstReason(text != nullptr ? text : "");
 }
 
-}  // namespace
-
-namespace {
-
 /// One that the program has not seen.
 void Discard(HcclComm comm) {
   const std::shared_ptr<Communicator> made = TheRegistry().Find(comm);
