@@ -110,6 +110,8 @@ constexpr Row kRows[] = {
      "megabytes are exchanged like kilobytes, and take long"},
     {"conformance_process", kSanitizer, 0, Effect::kLeaveOut, "Log.KeepsTheNewestFiles:Log.BeginsANewFile*",
      "one thread writes hundreds of megabytes"},
+    {"process", kSanitizer, 0, Effect::kLeaveOut, "Processes.AForkedChildIsToldThatItCannotGoOn",
+     "in a forked child a sanitizer's allocator may stay locked"},
     {"regression_forked_pinned_memory", kSanitizer, 0, Effect::kLeaveOut,
      "ForkedPinnedMemory.IsNotTheChilds:ForkedPinnedMemory.MappedByHandIsNotEither",
      "a sanitizer's own handler answers the child's fault"},
