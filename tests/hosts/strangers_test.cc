@@ -16,8 +16,10 @@
 #include <iostream>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "backend/fabric/gate/gate.h"
@@ -124,13 +126,23 @@ TEST_F(StrangersTest, SilentSlowAndWrongOnesDoNotStopHonestOnes) {
   }
 }
 
-TEST(GateTest, SleepsWhileTheProcessHasNoDescriptorLeft) {
+/// A gate that refuses all callers.
+class GateTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    address.version = 4;
+    address.host = {127, 0, 0, 1};
+    auto opened = Gate::Open(address);
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    gate.emplace(std::move(*opened));
+  }
+  static Welcome Refuse(const Hello&, const Challenge&, const Proof&, const PeerAddress&) { return {}; }
+
   PeerAddress address;
-  address.version = 4;
-  address.host = {127, 0, 0, 1};
-  auto gate = Gate::Open(address);
-  ASSERT_TRUE(gate.ok()) << gate.error().message;
-  const auto refuse = [](const auto&...) { return Welcome{}; };
+  std::optional<Gate> gate;
+};
+
+TEST_F(GateTest, SleepsWhileTheProcessHasNoDescriptorLeft) {
   const Descriptor caller = Knock(address);
   Say(caller, "hello", 5);
   rlimit before = {};
@@ -141,22 +153,16 @@ TEST(GateTest, SleepsWhileTheProcessHasNoDescriptorLeft) {
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
   pollfd ready = {gate->descriptor(), POLLIN, 0};
   const int knocked = ::poll(&ready, 1, 20'000);
-  const Deadline again = gate->Serve(refuse);
+  const Deadline again = gate->Serve(Refuse);
   const int wakes = ::poll(&ready, 1, 0);
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_EQ(knocked, 1);
   EXPECT_EQ(wakes, 0) << "it wakes the thread again and again";
   std::this_thread::sleep_until(std::min(again, sampan::Clock::now() + 1s));
-  EXPECT_LT(gate->Serve(refuse), kNever) << "the caller is not heard";
+  EXPECT_LT(gate->Serve(Refuse), kNever) << "the caller is not heard";
 }
 
-TEST(GateTest, RestsAfterARowOfStrangers) {
-  PeerAddress address;
-  address.version = 4;
-  address.host = {127, 0, 0, 1};
-  auto gate = Gate::Open(address);
-  ASSERT_TRUE(gate.ok()) << gate.error().message;
-  const auto refuse = [](const auto&...) { return Welcome{}; };
+TEST_F(GateTest, RestsAfterARowOfStrangers) {
   Random random;
   std::vector<Descriptor> strangers;
   for (int i = 0; i < 20; ++i) {
@@ -169,14 +175,14 @@ TEST(GateTest, RestsAfterARowOfStrangers) {
     return ::poll(&ready, 1, wait_ms) == 1;
   };
   ASSERT_TRUE(is_readable(gate->descriptor(), 20'000));
-  Deadline again = gate->Serve(refuse);
+  Deadline again = gate->Serve(Refuse);
   EXPECT_FALSE(is_readable(gate->descriptor(), 20)) << "more strangers wake the thread again";
   EXPECT_LT(again, sampan::Clock::now() + 1s) << "they are never heard";
   for (const Descriptor& stranger : strangers) {
     while (!is_readable(stranger.get(), 0)) {  // until the gate has closed it
       ASSERT_LT(again, kNever);
       std::this_thread::sleep_until(again);
-      again = std::min(gate->Serve(refuse), sampan::Clock::now() + 1ms);
+      again = std::min(gate->Serve(Refuse), sampan::Clock::now() + 1ms);
     }
   }
 }
