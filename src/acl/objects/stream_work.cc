@@ -149,7 +149,7 @@ bool SpinUntil(const StreamWork::Spin& spin, Ready ready) {
 /// when it is executed later.
 class GoingAhead final : public Effect {
  public:
-  /// Both must live until TakeRemaining.
+  /// The work and the label must live until TakeRemaining.
   GoingAhead(StreamWork& work, const QueueLabel& queue, const StreamWork::Spin& spin)
       : work_(work),
         queue_(queue),
